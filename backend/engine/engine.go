@@ -1,0 +1,222 @@
+// Package engine owns what an engine is: the thing that conducts one turn. One folder below per
+// engine; native is our own agent loop, others are programs spoken to in their own protocol, which
+// never leaves their folder. An engine never touches the log: it tells its Host what happens, and
+// package turn makes events of it.
+//
+//	turn.Reactor sees turn.started
+//	  Engine.Run(ctx, turn, host)
+//	    host.History, host.Join      what was said
+//	    host.StartMessage/Text/EndMessage, StartReasoning/…, ProposeTool, CallTool,
+//	    host.Approve                 waits for the owner's answer
+//	    host.CompleteTool
+//	    host.Finish                  the last message and the end, in one commit
+//
+// A cancelled ctx (its cause says why) or an error of a Host method that is ErrStopped means: stop
+// at once; the turn's end is written by package turn, not by the engine.
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"aalis/backend/text"
+)
+
+// ErrStopped is returned by Host methods once the turn is interrupted or over.
+var ErrStopped = errors.New("the turn has been stopped")
+
+// ErrInputWaiting is returned by Finish when an input arrived that must join first.
+var ErrInputWaiting = errors.New("an input waits to join the turn")
+
+// Engine conducts turns. It is safe for concurrent use; Run is called once per turn.
+type Engine interface {
+	// Run returns when the turn is over: nil after a successful Finish or Silent, an *Failure to
+	// end it with an error, ErrStopped or ctx's error when it was stopped.
+	Run(ctx context.Context, t Turn, host Host) error
+}
+
+// Turn is what an engine is told when it begins.
+type Turn struct {
+	SessionID string
+	TurnID    string
+	Continue  bool   // opened by turn/continue: no new input, a fresh tool budget
+	Model     string // entry id "<provider>/<model>", "" for the engine's default
+	Place     Place
+	ToolLimit int // model calls with tool calls allowed in this turn
+}
+
+// Place is the folder the session works in.
+type Place struct {
+	Key  string
+	Root string // absolute
+}
+
+// Entry is one thing said or done earlier, oldest first, dead turns left out.
+type Entry struct {
+	Kind   EntryKind
+	TurnID string
+	// user, agent, reasoning, notice: the words
+	Text    string
+	Speaker string // user: display name when there are several people
+	Step    int    // agent, reasoning, tool: the model call of its turn that made it
+	// tool
+	CallID string
+	Tool   string
+	Args   json.RawMessage
+	Result string
+}
+
+// EntryKind names what an Entry is.
+type EntryKind string
+
+// The entry kinds.
+const (
+	EntryUser      EntryKind = "user"
+	EntryAgent     EntryKind = "agent"
+	EntryReasoning EntryKind = "reasoning"
+	EntryTool      EntryKind = "tool"
+	EntryNotice    EntryKind = "notice" // a host notice the model should know of
+)
+
+// Input is one input that joined the running turn.
+type Input struct {
+	EventID string
+	Text    string
+	Speaker string
+}
+
+// MessageEnd completes a message.
+type MessageEnd struct {
+	MessageID    string
+	Text         string // the whole text: the concatenation of its pieces
+	FinishReason string
+	Provider     string
+	Model        string
+	Prompt       int // tokens of this turn's last call; 0 when not reported
+	Completion   int // tokens of all this turn's calls so far; 0 when not reported
+}
+
+// ModelCall is one call of a model, for accounting and the usage item.
+type ModelCall struct {
+	Step          int
+	Provider      string
+	Model         string
+	Prompt        int // tokens
+	Completion    int
+	Estimated     bool // characters/4, because the provider reported nothing
+	ContextWindow int
+	Parts         []UsagePart
+	LatencyMS     int64
+}
+
+// UsagePart is one line of the breakdown of the context, in display order.
+type UsagePart struct {
+	Label     text.Text
+	Tokens    int
+	Injectors map[string]int
+}
+
+// ToolCall announces a call whose arguments are complete.
+type ToolCall struct {
+	CallID string // from ProposeTool
+	Name   string
+	Args   json.RawMessage
+	Effect string // "read" or "write"
+	Step   int
+}
+
+// ApprovalRequest is what the owner is asked. Facts is the tool's, as JSON.
+type ApprovalRequest struct {
+	CallID string
+	Tool   string
+	Facts  json.RawMessage
+}
+
+// Decision is the owner's answer, or what stood in for it.
+type Decision struct {
+	Approved bool
+	State    string // approved, denied, expired, cancelled
+	Source   string // answer, absent, timeout, ineligible, rate-limit, turn-ended, shutdown
+	Note     string // the owner's words on a denial
+}
+
+// ToolStatus is how a call ended.
+type ToolStatus string
+
+// The statuses of a finished call.
+const (
+	ToolSucceeded ToolStatus = "succeeded"
+	ToolFailed    ToolStatus = "failed"
+	ToolDenied    ToolStatus = "denied"
+	ToolCancelled ToolStatus = "cancelled"
+	ToolTimedOut  ToolStatus = "timed_out"
+)
+
+// ToolResult completes a call.
+type ToolResult struct {
+	CallID      string
+	Status      ToolStatus
+	Text        string // exactly what the model reads
+	ExitCode    *int
+	Truncated   bool
+	NotExecuted bool
+	DurationMS  int64
+}
+
+// Host is the running turn as its engine sees it. Methods block until what they report is
+// committed, except Text, which returns at once.
+type Host interface {
+	// History gives the conversation before and within this turn.
+	History(ctx context.Context) ([]Entry, error)
+	// Join takes up every waiting input, in order; none is no error.
+	Join(ctx context.Context) ([]Input, error)
+
+	StartMessage(ctx context.Context, step int) (messageID string, err error)
+	StartReasoning(ctx context.Context, step int) (itemID string, err error)
+	// Text streams a piece of an open message, reasoning or tool output (by its call id).
+	Text(itemID, piece string) error
+	EndReasoning(ctx context.Context, itemID, text string) error
+	// EndMessage completes a message that is not the turn's last.
+	EndMessage(ctx context.Context, m MessageEnd) error
+	ModelCalled(ctx context.Context, c ModelCall) error
+
+	// ProposeTool shows the card while the model still writes the arguments.
+	ProposeTool(ctx context.Context, name string) (callID string, err error)
+	CallTool(ctx context.Context, c ToolCall) error
+	// Approve asks the owner and waits for the settlement, whatever it is.
+	Approve(ctx context.Context, r ApprovalRequest) (Decision, error)
+	CompleteTool(ctx context.Context, r ToolResult) error
+
+	// ToolLimit tells the owner that the limit was reached and that the turn can be continued.
+	ToolLimit(ctx context.Context, limit int) error
+	// Finish completes the last message and ends the turn as replied. ErrInputWaiting: the message
+	// is completed as not final and the turn goes on; Join next.
+	Finish(ctx context.Context, m MessageEnd) error
+	// Silent ends the turn without a reply; ErrInputWaiting as for Finish.
+	Silent(ctx context.Context) error
+}
+
+// Failure ends a turn with an error a person can act on.
+type Failure struct {
+	Code      string
+	Message   text.Text
+	Retryable bool
+	Status    int
+	Provider  string
+	LatencyMS int64
+	Raw       string
+	Err       error
+}
+
+// Error is for logs.
+func (f *Failure) Error() string {
+	s := "turn failed: " + f.Code + ": " + f.Message.String()
+	if f.Err != nil {
+		s += ": " + f.Err.Error()
+	}
+	return s
+}
+
+// Unwrap gives the cause.
+func (f *Failure) Unwrap() error { return f.Err }

@@ -1,0 +1,133 @@
+package native
+
+import (
+	"context"
+	"errors"
+	"time"
+	"unicode/utf8"
+
+	"aalis/backend/engine"
+	"aalis/backend/provider"
+	"aalis/backend/text"
+)
+
+const (
+	// attempts is how often a call is made in all while nothing of it has been seen (Spec C15).
+	attempts = 3
+	// firstPause doubles with each attempt.
+	firstPause = time.Second
+	// maxPause: a server that wants a longer rest is told to the owner instead of waited for.
+	maxPause = time.Minute
+)
+
+// call makes one model call and tells the host what it says and what it cost.
+func (r *run) call(ctx context.Context) (*answer, error) {
+	r.step++
+	req := provider.Request{Model: r.entry.Name, System: r.system, Messages: messages(r.said), Tools: r.engine.specs}
+	start := time.Now()
+	for attempt := 1; ; attempt++ {
+		a := &answer{run: r, step: r.step}
+		err := a.take(ctx, req)
+		if err == nil {
+			return a, r.called(ctx, req, a, time.Since(start))
+		}
+		pause, again := r.again(err, attempt)
+		if a.begun || !again {
+			return nil, failure(ctx, err, time.Since(start))
+		}
+		r.engine.log.Info("model call is repeated", "provider", r.entry.Provider, "attempt", attempt, "pause", pause, "error", err)
+		if err := sleep(ctx, pause); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// again tells whether a call is to be repeated and after what pause.
+func (r *run) again(err error, attempt int) (time.Duration, bool) {
+	e, ok := errors.AsType[*provider.Error](err)
+	if !ok || !e.Retryable || attempt == attempts || e.RetryAfter > maxPause {
+		return 0, false
+	}
+	return max(firstPause<<(attempt-1), e.RetryAfter), true
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// called reports the call's tokens: the server's count, else an estimate that says it is one.
+func (r *run) called(ctx context.Context, req provider.Request, a *answer, took time.Duration) error {
+	c := engine.ModelCall{
+		Step: a.step, Provider: r.entry.Provider, Model: r.entry.Name,
+		ContextWindow: r.entry.ContextWindow, LatencyMS: took.Milliseconds(),
+	}
+	parts := estimate(req)
+	if a.usage != nil {
+		c.Prompt, c.Completion = a.usage.Prompt, a.usage.Completion
+		r.completion += a.usage.Completion
+	} else {
+		r.counted = false
+		c.Estimated = true
+		c.Prompt = parts[0] + parts[1] + parts[2]
+		c.Completion = a.estimate()
+	}
+	c.Parts = share(parts, c.Prompt)
+	return r.host.ModelCalled(ctx, c)
+}
+
+// estimate gives the tokens of system, conversation and tools at four characters each.
+func estimate(req provider.Request) [3]int {
+	conversation, tools := 0, 0
+	for _, m := range req.Messages {
+		conversation += utf8.RuneCountInString(m.Text)
+		for _, c := range m.ToolCalls {
+			conversation += utf8.RuneCountInString(c.Name) + utf8.RuneCount(c.Args)
+		}
+	}
+	for _, t := range req.Tools {
+		tools += utf8.RuneCountInString(t.Name) + utf8.RuneCountInString(t.Description) + utf8.RuneCount(t.Params)
+	}
+	return [3]int{tokens(utf8.RuneCountInString(req.System)), tokens(conversation), tokens(tools)}
+}
+
+func tokens(characters int) int { return (characters + 3) / 4 }
+
+// share spreads the prompt's tokens over the parts in the proportion of their estimates, so that
+// the breakdown adds up to what the server counted. Spec SP-USAGE-02.
+func share(parts [3]int, prompt int) []engine.UsagePart {
+	all := max(1, parts[0]+parts[1]+parts[2])
+	system := int(int64(prompt) * int64(parts[0]) / int64(all))
+	tools := int(int64(prompt) * int64(parts[2]) / int64(all))
+	return []engine.UsagePart{
+		{Label: text.New("usage.system"), Tokens: system},
+		{Label: text.New("usage.conversation"), Tokens: prompt - system - tools},
+		{Label: text.New("usage.tools"), Tokens: tools},
+	}
+}
+
+// failure makes of an error what ends the turn; stops pass as they are.
+func failure(ctx context.Context, err error, took time.Duration) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	e, ok := errors.AsType[*provider.Error](err)
+	if !ok {
+		return err
+	}
+	return &engine.Failure{
+		Code: string(e.Code), Message: e.Message, Retryable: e.Retryable, Status: e.Status,
+		Provider: e.Provider, LatencyMS: took.Milliseconds(), Raw: e.Raw, Err: err,
+	}
+}
+
+// failed ends a turn whose model call went well and yet gave nothing to go on with.
+func (r *run) failed(a *answer, code string, message text.Text) error {
+	return &engine.Failure{Code: code, Message: message, Provider: r.entry.Provider, LatencyMS: a.took.Milliseconds()}
+}

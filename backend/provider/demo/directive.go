@@ -1,0 +1,70 @@
+package demo
+
+import "strings"
+
+// directive is one line the owner wants obeyed, with its body if it is write.
+type directive struct {
+	verb  string
+	words string // what follows the colon; for write the path
+	body  string // write: the following lines
+}
+
+// verbs are the words that begin a directive. Those without a case in answer come with their tools.
+var verbs = []string{"run", "write", "read", "plan", "think", "child", "slow", "fail"}
+
+// directives reads them in order. A body ends at the next directive or the end of the message.
+func directives(words string) []directive {
+	var (
+		out  []directive
+		body []string
+	)
+	closeBody := func() {
+		if len(out) > 0 && out[len(out)-1].verb == "write" && len(body) > 0 {
+			out[len(out)-1].body = strings.TrimRight(strings.Join(body, "\n"), "\n") + "\n"
+		}
+		body = nil
+	}
+	for line := range strings.Lines(words) {
+		line = strings.TrimRight(line, "\r\n")
+		if verb, rest, ok := parse(line); ok {
+			closeBody()
+			out = append(out, directive{verb: verb, words: rest})
+			continue
+		}
+		body = append(body, line)
+	}
+	closeBody()
+	return out
+}
+
+func parse(line string) (verb, rest string, ok bool) {
+	before, after, found := strings.Cut(line, ":")
+	if !found {
+		return "", "", false
+	}
+	for _, v := range verbs {
+		if before == v {
+			return v, strings.TrimSpace(after), true
+		}
+	}
+	return "", "", false
+}
+
+func (d directive) line() string { return strings.TrimSpace(d.verb + ": " + d.words) }
+
+// call gives the tool a directive needs and its arguments, "" for those that need none. The names
+// are those of tool/shell and tool/files.
+func (d directive) call() (name string, args map[string]string) {
+	if d.words == "" {
+		return "", nil
+	}
+	switch d.verb {
+	case "run":
+		return "run_command", map[string]string{"command": d.words}
+	case "read":
+		return "read_file", map[string]string{"path": d.words}
+	case "write":
+		return "write_file", map[string]string{"path": d.words, "content": d.body}
+	}
+	return "", nil
+}
