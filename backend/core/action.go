@@ -32,6 +32,8 @@ type RequestAction struct {
 	CallID string
 	Tool   string
 	Facts  json.RawMessage
+	// Ineligible is set when the tool forbids asking on behalf of a turn like this one (decisions H4).
+	Ineligible bool
 }
 
 func (c RequestAction) run(w *write) (Receipt, error) {
@@ -61,15 +63,20 @@ func (c RequestAction) run(w *write) (Receipt, error) {
 	if a.Hash, err = contentHash(id, s.WireID(), t.ID, a); err != nil {
 		return Receipt{}, err
 	}
-	refusal, err := w.refusal(s, a)
-	if err != nil {
-		return Receipt{}, err
+	refusal := event.SourceIneligible
+	if !c.Ineligible {
+		if refusal, err = w.refusal(s, a); err != nil {
+			return Receipt{}, err
+		}
 	}
 	a.Refused = refusal != ""
 	if a.Card, err = w.card(called, call); err != nil {
 		return Receipt{}, err
 	}
-	a.Card.Approval = id
+	if undecided(a.Card) {
+		return Receipt{}, fmt.Errorf("call %s already waits for an answer: %w", c.CallID, store.ErrInvalid)
+	}
+	a.Card.Approval, a.Card.Settlement = id, nil
 	if _, err := w.append(
 		t.SID,
 		event.Draft{

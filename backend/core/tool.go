@@ -126,11 +126,17 @@ func (c CompleteTool) run(w *write) (Receipt, error) {
 	if c.Result.Card, err = w.card(called, call); err != nil {
 		return Receipt{}, err
 	}
+	if undecided(c.Result.Card) {
+		return Receipt{}, fmt.Errorf("call %s still waits for an answer: %w", call.CallID, store.ErrInvalid)
+	}
 	if t.CancelSeq != 0 && c.Result.Status != event.ResultDenied {
 		c.Result.Status, c.Result.ErrorKind, c.Result.ExitCode = event.ResultCancelled, "cancelled", nil
 	}
 	return Receipt{SessionID: called.Session, TurnID: t.ID, ItemID: call.CallID}, w.finishCall(t, called, call, c.Result)
 }
+
+// undecided reports whether a card's approval is still pending.
+func undecided(c *event.Card) bool { return c.Approval != "" && c.Settlement == nil }
 
 // finishCall appends the end of a call: its execution and its result in one batch.
 func (w *write) finishCall(t store.Turn, called event.Event, call event.Call, r event.Result) error {

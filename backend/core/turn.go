@@ -235,7 +235,7 @@ func (c EndMessage) run(w *write) (Receipt, error) {
 		return Receipt{}, err
 	}
 	if c.Message.Final {
-		err = w.endTurn(t, ending{outcome: event.Replied, limit: c.Limit})
+		err = w.closeTurn(t, ending{outcome: event.Replied, limit: c.Limit})
 	}
 	return r, err
 }

@@ -204,19 +204,6 @@ func (r row) bytes(i int) []byte {
 }
 func (r row) null(i int) bool { return r[i] == nil }
 
-// voids reports whether SQLite may have rolled the whole transaction back by itself.
-func voids(err error) bool {
-	e, ok := errors.AsType[sqlite3.Error](err)
-	if !ok {
-		return false
-	}
-	switch e.Code {
-	case sqlite3.ErrFull, sqlite3.ErrIoErr, sqlite3.ErrNomem, sqlite3.ErrCorrupt, sqlite3.ErrBusy, sqlite3.ErrInterrupt:
-		return true
-	}
-	return false
-}
-
 // IsFull reports whether err says that there is no room left to write.
 func IsFull(err error) bool {
 	e, ok := errors.AsType[sqlite3.Error](err)

@@ -434,6 +434,12 @@ func (r reads) PendingActions(sid int64) ([]Action, error) {
 	return r.actions("WHERE sid = ? AND state = 'pending' ORDER BY requested_at, event_id", sid)
 }
 
+// ActionsSince lists the actions of all sessions that were requested at a moment or later, oldest
+// first, however they stand. It reads the whole table.
+func (r reads) ActionsSince(at int64) ([]Action, error) {
+	return r.actions("WHERE requested_at >= ? ORDER BY requested_at, event_id", at)
+}
+
 // ActionRate counts a tree's pending actions, and those shown since a moment. Spec decisions H3.
 func (r reads) ActionRate(rootSID, since int64) (pending, shown int64, err error) {
 	_, err = r.c.one(`SELECT coalesce(sum(state = 'pending'), 0), coalesce(sum(requested_at >= ?), 0) FROM actions
@@ -452,4 +458,11 @@ func (r reads) MaxTick() (tick int64, err error) {
 func (r reads) Seen(sid int64, principal string) (at int64, err error) {
 	_, err = r.c.one("SELECT seen_at FROM session_reads WHERE sid = ? AND principal_id = ?", []any{sid, principal}, func(w row) { at = w.int(0) })
 	return at, err
+}
+
+// AllSessions lists every session there ever was, deleted ones included, for checks and repairs.
+func (r reads) AllSessions() ([]Session, error) {
+	var all []Session
+	err := r.each("SELECT "+sessionColumns+" FROM sessions s ORDER BY s.sid", nil, func(w row) error { all = append(all, scanSession(w)); return nil })
+	return all, err
 }

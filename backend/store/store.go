@@ -24,6 +24,8 @@ import (
 	"runtime"
 	"sync"
 
+	sqlite3 "github.com/mattn/go-sqlite3"
+
 	"aalis/backend/event"
 )
 
@@ -33,11 +35,21 @@ type Options struct {
 	Dir string
 	// Readers is the number of read connections, 0 for the default.
 	Readers int
-	// Inject, when set, is asked before every statement that writes and every COMMIT: an error it
-	// returns is that statement's. After Broken errors the transaction is gone, as SQLite does it.
-	// For tests of failing disks.
-	Inject func(query string) error
+	// Inject, when set, is asked before every statement that writes and every COMMIT, and lets it
+	// fail as SQLite would. For tests of failing disks.
+	Inject func(query string) Failure
 }
+
+// Failure is a way for a statement to fail.
+type Failure int
+
+// The ways to fail. FailFull and FailIO end the whole transaction, as SQLite may do by itself.
+const (
+	NoFailure Failure = iota
+	FailConstraint
+	FailFull
+	FailIO
+)
 
 // Store is an open database. Begin belongs to one goroutine; everything else is safe for
 // concurrent use.
@@ -114,15 +126,18 @@ func (s *Store) connect(o Options) error {
 }
 
 // injector gives a failing disk's behaviour to an error that voids the transaction.
-func injector(ask func(string) error) func(*conn, string) error {
+func injector(ask func(string) Failure) func(*conn, string) error {
 	return func(c *conn, query string) error {
-		err := ask(query)
-		if err != nil && voids(err) && c.inTransaction() {
-			if e := c.script("ROLLBACK"); e != nil {
-				return e
+		code := map[Failure]sqlite3.ErrNo{FailConstraint: sqlite3.ErrConstraint, FailFull: sqlite3.ErrFull, FailIO: sqlite3.ErrIoErr}[ask(query)]
+		if code == 0 {
+			return nil
+		}
+		if code != sqlite3.ErrConstraint && c.inTransaction() {
+			if err := c.script("ROLLBACK"); err != nil {
+				return err
 			}
 		}
-		return err
+		return sqlite3.Error{Code: code}
 	}
 }
 
