@@ -183,3 +183,45 @@ func (c AddNotice) run(w *write) (Receipt, error) {
 	}
 	return Receipt{SessionID: got[0].Session, EventID: got[0].ID}, nil
 }
+
+// StopDescendants stops the running turns of everything below a session and empties their queues;
+// the session's own turn goes on. Spec SP-BG-30, SP-BG-31.
+type StopDescendants struct {
+	Actor   event.Actor
+	Session string
+}
+
+func (c StopDescendants) run(w *write) (Receipt, error) {
+	s, err := w.session(c.Session)
+	if err != nil {
+		return Receipt{}, err
+	}
+	tree, err := w.Subtree(s.SID)
+	if err != nil {
+		return Receipt{}, err
+	}
+	r := Receipt{SessionID: s.ID}
+	for _, child := range tree[1:] {
+		if err := w.dropInputs(child.SID, "stopped", c.Actor); err != nil {
+			return Receipt{}, err
+		}
+		h, err := w.Head(child.SID)
+		if err != nil {
+			return Receipt{}, err
+		}
+		if h.RunningTurn == "" {
+			continue
+		}
+		t, err := w.Turn(h.RunningTurn)
+		if err != nil {
+			return Receipt{}, err
+		}
+		if t.CancelSeq == 0 {
+			if err := w.interrupt(t, c.Actor, "stopped"); err != nil {
+				return Receipt{}, err
+			}
+		}
+		r.Count++
+	}
+	return r, nil
+}

@@ -309,10 +309,10 @@ func (c StopTurn) run(w *write) (Receipt, error) {
 	}
 	e := ending{outcome: event.Aborted, failure: c.Failure}
 	switch {
+	case t.CancelSeq != 0: // stopped before it failed or was cut off
+		e.failure = nil
 	case c.Interrupted:
 		e = interruptedEnding()
-	case t.CancelSeq != 0: // stopped before it failed
-		e.failure = nil
 	case c.Failure != nil:
 		e.outcome = event.Errored
 	}

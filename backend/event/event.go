@@ -35,7 +35,8 @@ type Actor struct {
 	UserID    string `json:"userId,omitempty"`
 	Nickname  string `json:"nickname,omitempty"`
 	Owner     bool   `json:"owner,omitempty"`
-	Via       string `json:"via,omitempty"` // session, v1, chat, managed, cli, tray, kernel
+	Via       string `json:"via,omitempty"`     // session, v1, chat, managed, cli, tray, kernel
+	Surface   string `json:"surface,omitempty"` // of the connection it came by, as its transport registered it
 }
 
 // OwnerID is the principal of the one person this installation belongs to.

@@ -67,11 +67,15 @@ func migrate(c *conn, dir string, fresh bool) error {
 	if have != 0 && app != applicationID {
 		return fmt.Errorf("%s is a database of another program; move it away or choose another data folder", filepath.Join(dir, FileName))
 	}
+	return upgrade(c, dir, fresh, int(have), all)
+}
+
+func upgrade(c *conn, dir string, fresh bool, have int, all []migration) error {
 	last := all[len(all)-1].version
-	if int(have) > last {
-		return &Newer{Have: int(have), Know: last}
+	if have > last {
+		return &Newer{Have: have, Know: last}
 	}
-	if int(have) == last {
+	if have == last {
 		return nil
 	}
 	if !fresh && have > 0 {
@@ -81,7 +85,7 @@ func migrate(c *conn, dir string, fresh bool) error {
 		}
 	}
 	for _, m := range all {
-		if m.version <= int(have) {
+		if m.version <= have {
 			continue
 		}
 		if err := apply(c, m); err != nil {
@@ -121,6 +125,7 @@ func seed(c *conn) error {
 		{"INSERT INTO principals(id, kind, tenant_id, user_id, platform, display_name, created_at) VALUES (?, 'owner', 'local', 'console', 'webui', '', ?)", []any{seedPrincipal, now}},
 		{"INSERT INTO harnesses(id, version, spec, created_at) VALUES ('aalis', 1, '{\"context\":\"tokens+compaction\"}', ?)", []any{now}},
 		{"INSERT INTO harnesses(id, version, spec, created_at) VALUES ('chat', 1, '{\"context\":\"recent(20)\",\"silence\":false}', ?)", []any{now}},
+		{"INSERT INTO meta(key, value) VALUES ('installation', lower(hex(randomblob(4))))", nil},
 		{"INSERT INTO environments(id, app_id, execution_mode, updated_at) VALUES ('local', 'local', 'inproc', ?)", []any{strconv.FormatInt(now, 10)}},
 	} {
 		if _, err := c.exec(s.sql, s.args...); err != nil {

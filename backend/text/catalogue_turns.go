@@ -15,4 +15,7 @@ var turns = area{
 	"turn.not-continuable": {en: "Only a turn that stopped at the tool-call limit can be continued.", zh: "只有达到工具调用上限而停下的回合才能继续。"},
 	"turn.interrupted":     {en: "Aalis ended while this turn was running. Send the message again to go on.", zh: "这一回合进行时 Aalis 退出了。请重新发送消息继续。"},
 	"turn.not-found":       {en: "There is no turn {id} in this session.", zh: "该会话没有回合 {id}。"},
+	"turn.tool-limit":      {en: "She stopped after {limit} rounds of tool calls, which is the limit. She can be asked to go on.", zh: "工具调用已达 {limit} 轮上限，她停了下来。可以让她继续。"},
+	"turn.storage":         {en: "What she says cannot be written to the disk; it may be full. The turn was stopped. Free some space and try again.", zh: "她说的话写不进磁盘，可能已满；这一回合已停止。请腾出空间后重试。"},
+	"turn.no-engine":       {en: "This session wants the engine {harness}, which is not here.", zh: "该会话需要引擎 {harness}，但它不在。"},
 }

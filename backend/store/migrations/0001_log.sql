@@ -22,15 +22,13 @@ CREATE TABLE credentials (
   token_hash   BLOB PRIMARY KEY,             -- SHA-256 of the secret or of the token's id; never the secret
   principal_id TEXT NOT NULL REFERENCES principals(id),
   kind         TEXT NOT NULL CHECK (kind IN ('ws','v1_cookie','v1_desktop','jwt_jti','app_key','environment_secret')),
-  id           TEXT NOT NULL UNIQUE,         -- what people and revocations name it by
-  name         TEXT NOT NULL DEFAULT '',
-  device_id    TEXT,
+  device_id    TEXT,                         -- the bound device, or the name a token was given
   roles        TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(roles)),
   created_at   INTEGER NOT NULL,
-  last_used_at INTEGER,
   expires_at   INTEGER,
   revoked_at   INTEGER
 ) STRICT;
+CREATE INDEX credentials_kind ON credentials(kind, created_at);
 
 CREATE TABLE projects (
   id         TEXT PRIMARY KEY,
