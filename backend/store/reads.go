@@ -280,6 +280,7 @@ func (r reads) Rows(sid, after int64, limit int) ([]Row, error) {
 type Turn struct {
 	ID           string
 	SID          int64
+	Session      string // session id
 	StartedSeq   int64
 	StartedEvent string
 	StartedAt    int64
@@ -295,14 +296,14 @@ type Turn struct {
 	Epoch        string
 }
 
-const turnColumns = `id, sid, started_seq, started_event_id, started_at, trigger_event_id, source, status, phase, cancel_seq, ended_seq, outcome,
+const turnColumns = `(SELECT s.id FROM sessions s WHERE s.sid = turns.sid), id, sid, started_seq, started_event_id, started_at, trigger_event_id, source, status, phase, cancel_seq, ended_seq, outcome,
 	limited, completion, epoch`
 
 func scanTurn(r row) Turn {
 	return Turn{
-		ID: r.str(0), SID: r.int(1), StartedSeq: r.int(2), StartedEvent: r.str(3), StartedAt: r.int(4), Trigger: r.str(5), Source: r.str(6),
-		Status: r.str(7), Phase: r.str(8), CancelSeq: r.int(9), EndedSeq: r.int(10), Outcome: r.str(11), Limited: r.int(12) != 0,
-		Completion: r.int(13), Epoch: r.str(14),
+		Session: r.str(0), ID: r.str(1), SID: r.int(2), StartedSeq: r.int(3), StartedEvent: r.str(4), StartedAt: r.int(5), Trigger: r.str(6),
+		Source: r.str(7), Status: r.str(8), Phase: r.str(9), CancelSeq: r.int(10), EndedSeq: r.int(11), Outcome: r.str(12),
+		Limited: r.int(13) != 0, Completion: r.int(14), Epoch: r.str(15),
 	}
 }
 

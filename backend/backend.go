@@ -1,0 +1,262 @@
+// Package backend is the composition root: it opens everything in the right order, says who needs
+// whom, and closes it again. It holds the lists (engines, providers, tools, protocols) and no rule of
+// its own. Package app calls it; tests of the whole program do too.
+//
+//	Open                        lock, database, loop, recovery, services, protocol server
+//	Backend.Run                 serves until its context ends
+//	  turn.Reactor.Run          conducts turns
+//	  approval.Service.Run      presence and clocks
+//	  core.Eraser               erases what was deleted
+//	  server.Server.Run         the door; its end ends everything
+//	  then, in this order       door, turns (their ends are written), loop, database
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"aalis/backend/approval"
+	"aalis/backend/core"
+	"aalis/backend/engine"
+	"aalis/backend/engine/native"
+	"aalis/backend/event"
+	"aalis/backend/fault"
+	"aalis/backend/principal"
+	"aalis/backend/provider"
+	"aalis/backend/provider/demo"
+	"aalis/backend/provider/openai"
+	"aalis/backend/server"
+	"aalis/backend/store"
+	"aalis/backend/text"
+	"aalis/backend/tool"
+	"aalis/backend/tool/files"
+	"aalis/backend/tool/search"
+	"aalis/backend/tool/shell"
+	"aalis/backend/turn"
+	"aalis/backend/wire/session"
+)
+
+// Config is everything the program can be told. Only DataDir is needed.
+type Config struct {
+	DataDir  string
+	Name     string        // of the app, "" for the default
+	Language text.Language // "" is Chinese, as the host's default
+	Listen   []string      // loopback addresses; none is a free port
+	Provider provider.Config
+	Kinds    map[string]provider.Kind // further provider dialects, for tests
+	Pages    fs.FS                    // the built interface, nil for none
+	Activate func() bool              // shows the window, for a second start
+	Version  string
+	Log      *slog.Logger
+}
+
+// Ready is what is known once every listener accepts.
+type Ready = server.Running
+
+// Backend is the opened program.
+type Backend struct {
+	config   Config
+	log      *slog.Logger
+	store    *store.Store
+	loop     *core.Loop
+	owner    *principal.OwnerToken
+	approval *approval.Service
+	turns    *turn.Reactor
+	sessions *session.Server
+	door     *server.Server
+	ready    func(Ready)
+
+	stopLoop context.CancelFunc
+	loopDone chan error
+	once     sync.Once
+}
+
+// providers is the list of dialects.
+func providers(more map[string]provider.Kind) map[string]provider.Kind {
+	all := map[string]provider.Kind{"openai": openai.Kind(), provider.DemoType: demo.Kind()}
+	for name, k := range more {
+		all[name] = k
+	}
+	return all
+}
+
+// tools is the list of tools. The data folder is closed to them: it holds the owner's token.
+func tools(closed string) *tool.Registry {
+	var all []tool.Definition
+	all = append(all, files.All(closed)...)
+	all = append(all, search.All(closed)...)
+	all = append(all, shell.Exec(shell.Options{Closed: []string{closed}}))
+	return tool.NewRegistry(all...)
+}
+
+// Open takes the data folder and brings the log in order. A folder in use gives a *store.Locked. A
+// Backend that was opened must be Run or Closed.
+func Open(ctx context.Context, c Config) (*Backend, error) {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Language == "" {
+		c.Language = text.Chinese
+	}
+	models, err := provider.NewSet(c.Provider, providers(c.Kinds))
+	if err != nil {
+		return nil, fmt.Errorf("reading the providers: %w", err)
+	}
+	st, err := store.Open(store.Options{Dir: c.DataDir})
+	if err != nil {
+		return nil, err
+	}
+	b := &Backend{config: c, log: c.Log, store: st, approval: approval.New(approval.Options{Log: c.Log})}
+	if err := b.assemble(ctx, models); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error) {
+	if b.loop, err = core.New(core.Options{Store: b.store, Admission: b.approval, Log: b.log}); err != nil {
+		return err
+	}
+	b.startLoop()
+	if err := core.Recover(ctx, b.loop); err != nil {
+		return err
+	}
+	workspace := filepath.Join(b.config.DataDir, "workspace")
+	if err := os.MkdirAll(workspace, 0o700); err != nil {
+		return fmt.Errorf("making the workspace: %w", err)
+	}
+	registry := tools(b.config.DataDir)
+	b.turns = turn.New(turn.Options{
+		Loop:    b.loop,
+		Engines: map[string]engine.Engine{"aalis": native.New(native.Config{Name: b.config.Name, Models: models, Tools: registry, Log: b.log})},
+		Place:   func(key string) engine.Place { return engine.Place{Key: key, Root: workspace} },
+		Log:     b.log,
+	})
+	if b.sessions, err = session.NewServer(session.Options{
+		Name: "aalis", AppName: func() string { return b.config.Name }, Language: b.language, Loop: b.loop, Log: b.log,
+		Services: session.Services{Agent: agent{b.loop}, Approvals: b.approval, Display: display(registry)},
+	}); err != nil {
+		return err
+	}
+	return b.openDoor(ctx)
+}
+
+func (b *Backend) language() text.Language { return b.config.Language }
+
+func (b *Backend) openDoor(ctx context.Context) error {
+	var installation string
+	err := b.store.Read(ctx, func(tx *store.ReadTx) (err error) {
+		installation, err = tx.Meta("installation")
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("reading the installation: %w", err)
+	}
+	if b.owner, err = principal.CreateOwnerToken(b.config.DataDir); err != nil {
+		return err
+	}
+	authority := principal.NewAuthority(credentials{b.loop}, principal.KeyFile(filepath.Join(b.config.DataDir, "jwt.key")), b.owner)
+	b.door, err = server.New(server.Options{
+		DataDir: b.config.DataDir, Installation: installation, Version: b.config.Version, Epoch: b.loop.Epoch(), Listen: b.config.Listen,
+		Authority: authority, Sessions: wire{b.sessions}, Pages: b.config.Pages, Activate: b.config.Activate, Language: b.language, Log: b.log,
+		Ready: func(r server.Running) {
+			if b.ready != nil {
+				b.ready(r)
+			}
+		},
+	})
+	return err
+}
+
+func (b *Backend) startLoop() {
+	ctx, cancel := context.WithCancel(context.Background())
+	b.stopLoop, b.loopDone = cancel, make(chan error, 1)
+	go func() { b.loopDone <- b.loop.Run(ctx) }() // ended and awaited by Close
+}
+
+// Run serves until ctx ends or a part of it fails, and closes everything. ready is called once every
+// listener accepts.
+func (b *Backend) Run(ctx context.Context, ready func(Ready)) error {
+	b.ready = ready
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var parts sync.WaitGroup
+	var mu sync.Mutex // guards errs
+	var errs []error
+	run := func(name string, fn func(context.Context) error) {
+		parts.Go(func() {
+			defer cancel() // no part lives without the others
+			if err := fn(ctx); err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, core.ErrClosed) {
+				mu.Lock()
+				errs = append(errs, fmt.Errorf("%s: %w", name, err))
+				mu.Unlock()
+			}
+		})
+	}
+	run("turns", b.turns.Run)
+	run("approvals", func(ctx context.Context) error { return b.approval.Run(ctx, b.loop) })
+	run("eraser", func(ctx context.Context) error { return core.Eraser(ctx, b.loop) })
+	run("door", b.door.Run)
+	parts.Wait()
+	return errors.Join(append(errs, b.Close())...)
+}
+
+// Close lets go of everything. Run calls it; it may be called again.
+func (b *Backend) Close() (err error) {
+	b.once.Do(func() {
+		if b.sessions != nil {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			b.sessions.Close(ctx)
+			cancel()
+		}
+		if b.stopLoop != nil {
+			b.stopLoop()
+			err = <-b.loopDone
+		}
+		if b.owner != nil {
+			err = errors.Join(err, b.owner.Remove())
+		}
+		err = errors.Join(err, b.store.Close())
+	})
+	return err
+}
+
+// Connect opens a connection of the session protocol for the desktop window.
+func (b *Backend) Connect(disconnect func(reason string), send func(frame string)) *session.Conn {
+	return b.sessions.Connect(session.Peer{Caller: principal.DesktopCaller(), Surface: principal.DesktopCaller().Surface, Disconnect: disconnect}, send)
+}
+
+// Running is how many turns run now.
+func (b *Backend) Running() int { return b.turns.Running() }
+
+// StopTurns stops every turn that runs and returns when their ends are written, or ctx ends.
+func (b *Backend) StopTurns(ctx context.Context) error {
+	cursor := b.loop.Cursor()
+	for {
+		var running []store.Turn
+		if err := b.loop.Read(ctx, func(tx *store.ReadTx) (err error) {
+			running, err = tx.RunningTurns()
+			return err
+		}); err != nil || len(running) == 0 {
+			return err
+		}
+		for _, t := range running {
+			if t.CancelSeq != 0 {
+				continue
+			}
+			if _, err := b.loop.Do(ctx, core.AbortTurn{Actor: event.System(), Session: t.Session, Turn: t.ID, Reason: "closing"}); err != nil && !fault.Is(err, fault.ExpectedTurnMismatch) {
+				return err
+			}
+		}
+		if _, err := cursor.Next(ctx); err != nil && !errors.Is(err, core.ErrFellBehind) {
+			return err
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package turn
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"aalis/backend/engine"
+	"aalis/backend/event"
+	"aalis/backend/store"
+	"aalis/backend/text"
+)
+
+// The topics of notices that this package writes or passes on to the model. All others are for
+// people only.
+const (
+	noticeLimit      = "tool-limit"
+	noticeBackground = "background-task"
+)
+
+// told are the kinds a conversation is made of, for the model. Everything else in the log is not
+// for it (kernel C21).
+var told = []event.Kind{
+	event.UserMessage, event.TurnStarted, event.TurnInputJoined, event.AgentMessage, event.AgentReasoning, event.ToolCalled, event.ToolResult,
+	event.HostNotice,
+}
+
+// history reads a session's conversation as a model is told it: without what was cleared and
+// without turns that were undone, every input where it entered its turn.
+func (r *Reactor) history(ctx context.Context, sid int64) ([]engine.Entry, error) {
+	var c conversation
+	err := r.loop.Read(ctx, func(tx *store.ReadTx) error {
+		head, err := tx.Head(sid)
+		if err != nil {
+			return err
+		}
+		if c.dead, err = tx.DeadTurns(sid); err != nil {
+			return err
+		}
+		c.calls = map[string]int{}
+		return tx.Forwards(sid, head.ClearedSeq, told, func(e event.Event) error { c.add(e); return nil })
+	})
+	return c.said, err
+}
+
+// conversation collects entries in the order of the log.
+type conversation struct {
+	said  []engine.Entry
+	dead  map[string]bool
+	calls map[string]int // call id → its entry, which waits for its result
+}
+
+func (c *conversation) add(e event.Event) {
+	if c.dead[e.Turn] {
+		return
+	}
+	switch p := e.Payload.(type) {
+	case event.Input: // one that had to wait is told where it entered
+		if p.State == event.InputOpened {
+			c.input(e.Turn, p)
+		}
+	case event.TurnStart:
+		if p.Input != nil {
+			c.input(e.Turn, p.Input.Input)
+		}
+	case event.InputJoin:
+		c.input(e.Turn, p.Input.Input)
+	case event.Message:
+		c.words(engine.Entry{Kind: engine.EntryAgent, TurnID: e.Turn, Text: p.Text, Step: p.Step})
+	case event.Reasoning:
+		c.words(engine.Entry{Kind: engine.EntryReasoning, TurnID: e.Turn, Text: p.Text, Step: p.Step})
+	case event.Notice:
+		if p.Topic == noticeBackground {
+			c.words(engine.Entry{Kind: engine.EntryNotice, TurnID: e.Turn, Text: p.Text.In(text.English)})
+		}
+	case event.Call:
+		c.calls[p.CallID] = len(c.said)
+		c.said = append(c.said, engine.Entry{Kind: engine.EntryTool, TurnID: e.Turn, Step: p.Step, CallID: p.CallID, Tool: p.Tool, Args: p.Args})
+	case event.Result:
+		if at, called := c.calls[p.CallID]; called {
+			c.said[at].Result = p.Text
+		}
+	}
+}
+
+func (c *conversation) words(e engine.Entry) {
+	if e.Text != "" {
+		c.said = append(c.said, e)
+	}
+}
+
+func (c *conversation) input(turn string, in event.Input) {
+	c.said = append(c.said, engine.Entry{Kind: engine.EntryUser, TurnID: turn, Text: words(in), Speaker: speaker(in)})
+}
+
+// words is what the model reads of an input: what was written, then a line for each attachment. The
+// log has only what was written (Spec SP-UMSG-02).
+func words(in event.Input) string {
+	lines := make([]string, 0, 1+len(in.Attachments))
+	if in.Text != "" {
+		lines = append(lines, in.Text)
+	}
+	for _, a := range in.Attachments {
+		lines = append(lines, fmt.Sprintf("[attached %s %q, %s, %d bytes]", a.Kind, a.Name, a.Type, a.Size))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// speaker is the display name of who said it.
+func speaker(in event.Input) string {
+	if in.Speaker.Nickname != "" {
+		return in.Speaker.Nickname
+	}
+	return in.Speaker.UserID
+}
