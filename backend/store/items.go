@@ -16,29 +16,32 @@ type Timeline struct {
 	Without string
 }
 
-// Timeline calls each with the events of a page, newest first, until it returns false. Events of
-// dead turns are left out. The cost depends on how far each reads, not on the session's length.
-func (r reads) Timeline(q Timeline, each func(event.Event) (more bool, err error)) error {
+func (q Timeline) query() (string, []any) {
 	args := []any{key(q.SID, q.Above), key(q.SID, q.Below)}
 	for _, k := range q.Kinds {
 		args = append(args, string(k))
 	}
-	args = append(args, q.Without)
 	// The + keeps the planner on the key: an index on type would need a sort of the whole session.
-	return r.each("SELECT "+eventColumns+eventFrom+`WHERE e.key > ? AND e.key < ? AND +e.type IN (`+
-		strings.TrimSuffix(strings.Repeat("?,", len(q.Kinds)), ",")+`) AND (e.turn_id IS NULL OR e.turn_id <> ?
-		AND NOT EXISTS (SELECT 1 FROM dead_turns d WHERE d.sid = e.sid AND d.turn_id = e.turn_id)) ORDER BY e.key DESC`,
-		args, func(w row) error {
-			e, err := scanEvent(w)
-			if err != nil {
-				return err
-			}
-			more, err := each(e)
-			if err == nil && !more {
-				err = errStop
-			}
+	return "SELECT " + eventColumns + eventFrom + `WHERE e.key > ? AND e.key < ? AND +e.type IN (` +
+		strings.TrimSuffix(strings.Repeat("?,", len(q.Kinds)), ",") + `) AND (e.turn_id IS NULL OR e.turn_id <> ?
+		AND NOT EXISTS (SELECT 1 FROM dead_turns d WHERE d.sid = e.sid AND d.turn_id = e.turn_id)) ORDER BY e.key DESC`, append(args, q.Without)
+}
+
+// Timeline calls each with the events of a page, newest first, until it returns false. Events of
+// dead turns are left out. The cost depends on how far each reads, not on the session's length.
+func (r reads) Timeline(q Timeline, each func(event.Event) (more bool, err error)) error {
+	query, args := q.query()
+	return r.each(query, args, func(w row) error {
+		e, err := scanEvent(w)
+		if err != nil {
 			return err
-		})
+		}
+		more, err := each(e)
+		if err == nil && !more {
+			err = errStop
+		}
+		return err
+	})
 }
 
 // Dead reports whether a session's readers skip a turn.

@@ -144,11 +144,15 @@ func (c *checker) turns() {
 			}
 			running = ""
 			for id, lacks := range open {
-				c.fail("I4/I5", "%s has no %s before its turn ends at %d", id, lacks, e.Seq)
+				c.fail("I2/I4/I5", "%s has no %s before its turn ends at %d", id, lacks, e.Seq)
 			}
 			clear(open)
 		case event.UserInterrupt:
 			interrupted[e.Turn] = true
+		case event.MessageStarted:
+			open[e.ID] = string(event.AgentMessage)
+		case event.ReasoningStarted:
+			open[e.ID] = string(event.AgentReasoning)
 		case event.ToolCalled:
 			open[e.ID] = string(event.ToolResult)
 		case event.ActionRequested:
@@ -159,7 +163,10 @@ func (c *checker) turns() {
 			}
 			delete(open, e.Parent)
 			c.unanswered(e, open)
+		case event.AgentReasoning:
+			delete(open, e.Parent)
 		case event.AgentMessage:
+			delete(open, e.Parent)
 			if m, ok := e.Payload.(event.Message); ok && m.Final && interrupted[e.Turn] {
 				c.fail("I6", "a final message at %d in an interrupted turn", e.Seq)
 			}

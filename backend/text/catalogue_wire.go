@@ -37,7 +37,7 @@ var wire = area{
 	"wire.before-gone":     {en: "The message that params.before points to is no longer there; begin with the newest page.", zh: "params.before 指向的消息已不在，请从最新一页开始。"},
 	"wire.content-blank":   {en: "A message needs words.", zh: "消息不能为空。"},
 	"wire.attachment-form": {en: "The attachment {name} must be a data URL in base64.", zh: "附件 {name} 必须是 base64 的 data URL。"},
-	"wire.nobody-answers":  {en: "Nobody is there to answer: the dialogue service is not running. The message is kept.", zh: "现在没有人能回应：对话服务不在。消息已保存。"},
+	"wire.nobody-answers":  {en: "Nobody is there to answer: the dialogue service is not running.", zh: "现在没有人能回应：对话服务不在。"},
 
 	"wire.service-settings":    {en: "session settings", zh: "会话设置"},
 	"wire.service-checkpoints": {en: "checkpoints", zh: "检查点"},

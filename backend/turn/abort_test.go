@@ -44,7 +44,7 @@ tool rest {"words":"d"}
 `
 
 func TestAbortAtEveryMoment(t *testing.T) {
-	for at := time.Duration(0); at < 160*time.Millisecond; at += 2500 * time.Microsecond {
+	for at := time.Microsecond; at < 160*time.Millisecond; at += 3 * time.Millisecond {
 		bubble(t, setup{script: rich}, func(r *rig) {
 			s := r.session()
 			id := r.send(s, "go")

@@ -30,6 +30,7 @@ func engines(id string, s script) map[string]engine.Engine { return map[string]e
 var (
 	errStopped = engine.ErrStopped
 	hang       = scripted.MustParse("call\ntext a\nhang")
+	asks       = scripted.MustParse("call\ntool ask {\"words\":\"a\"}")
 	short      = scripted.MustParse("call\ntext a\nwait 10ms")
 )
 

@@ -110,4 +110,16 @@ func TestQueue(t *testing.T) {
 			r.idle()
 		})
 	})
+	t.Run("SP-TURN-16 an abort stops no sub-session", func(t *testing.T) {
+		bubble(t, setup{script: "call when=parent\nhang\ncall when=child\nwait 1s\ntext fine"}, func(r *rig) {
+			s := r.session()
+			child := r.do(core.CreateSession{Actor: owner, Parent: s}).SessionID
+			r.send(s, "parent")
+			r.send(child, "child")
+			settle()
+			r.do(core.AbortTurn{Actor: owner, Session: s})
+			r.idle()
+			same(t, "outcomes", append(r.outcomes(s), r.outcomes(child)...), event.Aborted, event.Replied)
+		})
+	})
 }

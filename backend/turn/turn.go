@@ -35,7 +35,7 @@ import (
 // Why a turn's context ended; context.Cause gives one of them to engines and tools.
 var (
 	ErrAborted  = errors.New("the turn has been stopped")
-	ErrShutdown = errors.New("Aalis is ending")
+	ErrShutdown = errors.New("the program is ending")
 	ErrStorage  = errors.New("the turn's text cannot be written")
 	errOver     = errors.New("the turn is over")
 )

@@ -126,7 +126,7 @@ func (m model) came(say func(text.Key, ...any), d directive, result string) {
 		say("demo.result-none", "what", d.line())
 		return
 	}
-	say("demo.result", "what", d.line(), "words", quote(result))
+	say("demo.result", "what", d.line(), "words", fence(result))
 }
 
 func (m model) speak(ctx context.Context, s *speaker, say func(text.Key, ...any), d directive) {
@@ -186,6 +186,15 @@ func language(words string) text.Language {
 
 func quote(words string) string {
 	return "> " + strings.ReplaceAll(strings.TrimSpace(words), "\n", "\n> ")
+}
+
+// fence shows a tool's words line by line, as they are: between more backticks than they hold.
+func fence(words string) string {
+	marks := "```"
+	for strings.Contains(words, marks) {
+		marks += "`"
+	}
+	return marks + "\n" + strings.TrimSpace(words) + "\n" + marks
 }
 
 // speaker streams pieces at the demo's pace.

@@ -52,7 +52,7 @@ func TestDemo(t *testing.T) {
 			Finish: "tool_calls", Reasoning: "first this", Calls: []providertest.Call{{Name: "run_command", Args: `{"command":"ls -l"}`}},
 		}},
 		{Name: "goes on after a result", Request: continued, Want: providertest.Answer{
-			Finish: "tool_calls", Text: "`run: ls -l` came back with:\n\n> a\n> b\n\n", Calls: []providertest.Call{{Name: "read_file", Args: `{"path":"notes.txt"}`}},
+			Finish: "tool_calls", Text: "`run: ls -l` came back with:\n\n```\na\nb\n```\n\n", Calls: []providertest.Call{{Name: "read_file", Args: `{"path":"notes.txt"}`}},
 		}},
 		{Name: "ends after the last result", Request: answered(answered(both, "run_command", "a"), "read_file", " "), Want: providertest.Answer{
 			Finish: "stop", Text: "`read: notes.txt` came back with nothing.\n\n`plan: a; b`: this directive is not available yet.\n\n" + done,

@@ -1,0 +1,90 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+
+	"aalis/backend"
+	"aalis/backend/provider"
+	"aalis/backend/provider/demo"
+	"aalis/backend/provider/openai"
+	"aalis/backend/store"
+	"aalis/frontend"
+)
+
+// instance is the running program as the shell sees it. It exists so that the window can be tested
+// against what a program may do, and so that this file alone knows how one is made.
+type instance interface {
+	// Run serves until ctx ends and parts from every client within two seconds. ready is called once,
+	// when everything accepts.
+	Run(ctx context.Context, ready func(ready)) error
+	// Connect opens a connection of the session protocol for the window.
+	Connect(disconnect func(reason string), send func(frame string)) connection
+	// Running is the number of turns that run now.
+	Running() int
+	// StopTurns ends the turns that run, and returns when they have.
+	StopTurns(ctx context.Context) error
+}
+
+// connection is one connection's end in the session protocol.
+type connection interface {
+	Receive(frame string)
+	Close()
+}
+
+// ready is the line that says where the program is reached.
+type ready struct {
+	URL     string `json:"url"`
+	PID     int    `json:"pid"`
+	Version string `json:"version"`
+	Epoch   string `json:"epoch"`
+}
+
+// opened is package backend's program behind the shell's interface.
+type opened struct{ b *backend.Backend }
+
+func (o opened) Run(ctx context.Context, tell func(ready)) error {
+	return o.b.Run(ctx, func(r backend.Ready) { tell(ready{r.URL, r.PID, Version, r.Epoch}) })
+}
+
+func (o opened) Connect(disconnect func(string), send func(string)) connection {
+	return o.b.Connect(disconnect, send)
+}
+
+func (o opened) Running() int { return o.b.Running() }
+
+func (o opened) StopTurns(ctx context.Context) error { return o.b.StopTurns(ctx) }
+
+// open starts an instance on the data folder. activate, when set, shows the window; it is called from
+// any goroutine. A folder in use gives a *store.Locked.
+func (s settings) open(ctx context.Context, log *slog.Logger, activate func() bool) (instance, error) {
+	b, err := backend.Open(ctx, backend.Config{
+		DataDir: s.dataDir, Name: s.name, Language: s.language, Listen: s.listen, Provider: s.providers,
+		Pages: frontend.Dist(), Activate: activate, Version: Version, Log: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return opened{b}, nil
+}
+
+const databaseFile = store.FileName
+
+// checkDatabase opens the database of a folder where nothing runs, which checks its form and version.
+func checkDatabase(dataDir string) error {
+	s, err := store.Open(store.Options{Dir: dataDir})
+	if err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// countModels asks all providers; the error names those that did not answer.
+func countModels(ctx context.Context, c provider.Config) (int, error) {
+	set, err := provider.NewSet(c, map[string]provider.Kind{"openai": openai.Kind(), provider.DemoType: demo.Kind()})
+	if err != nil {
+		return 0, err
+	}
+	entries, err := set.List(ctx)
+	return len(entries), err
+}

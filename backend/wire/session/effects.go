@@ -1,0 +1,28 @@
+package session
+
+import "context"
+
+func (c *Conn) turnRewind(ctx context.Context, p TurnRewindParams) (TurnRewindResult, error) {
+	checkpoints := c.server.current().Checkpoints
+	if checkpoints == nil {
+		return TurnRewindResult{}, absent("wire.service-checkpoints")
+	}
+	return checkpoints.Rewind(ctx, p)
+}
+
+// sessionCompress answers only when the compression is over (Spec SP-COMP-01).
+func (c *Conn) sessionCompress(ctx context.Context, p SessionParams) (Empty, error) {
+	compression := c.server.current().Compression
+	if compression == nil {
+		return Empty{}, absent("wire.service-compression")
+	}
+	return Empty{}, compression.Compress(ctx, p.SessionID)
+}
+
+func (c *Conn) planClear(ctx context.Context, p SessionParams) (Empty, error) {
+	plans := c.server.current().Plans
+	if plans == nil {
+		return Empty{}, absent("wire.service-plans")
+	}
+	return Empty{}, plans.Clear(ctx, p.SessionID)
+}

@@ -1,0 +1,125 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+
+	"aalis/backend/event"
+	"aalis/backend/text"
+)
+
+// Services are what the protocol needs from the program beside the log. Each may be nil, which is an
+// absent service: its methods answer unsupported, and its feature bit is false. They come and go
+// while the server runs (Server.Update). Implementations return faults for what a client can do
+// something about, not-found for ids they do not know among them.
+type Services struct {
+	// Agent conducts turns.
+	Agent Agent
+	// Checkpoints takes back what a turn did to files.
+	Checkpoints Checkpoints
+	// Compression shortens what the model is shown of a session.
+	Compression Compression
+	// Settings resolves and writes session settings.
+	Settings Settings
+	// Plans keeps her to-do lists.
+	Plans Plans
+	// Background runs the tool calls that were moved to the background.
+	Background Background
+	// Approvals asks people and takes their answers.
+	Approvals Approvals
+	// Display resolves how a call is presented; nil gives every call the generic card.
+	Display Display
+	// Usage computes what the context of a session holds that no model was called in yet; nil leaves
+	// the usage out until one is.
+	Usage Usage
+}
+
+// Display gives how to present a call of a tool by its arguments, nil for the generic card. end is nil
+// while the call runs. It is called often and must not block (Spec SP-DISP-01 to -05).
+type Display func(tool string, args json.RawMessage, end *CallEnd) ToolDisplay
+
+// CallEnd is how a call came out, as far as a card shows it.
+type CallEnd struct {
+	Text     string // what the model was given
+	ExitCode *int   // what the tool handed over beside its text
+}
+
+// Usage computes the context of a session as its next call would send it (Spec SP-SUB-07).
+type Usage func(ctx context.Context, sessionID string) (event.ModelCall, error)
+
+// Features are the bits of the services that are there now.
+func (s Services) features() Features {
+	return Features{
+		Send:     s.Agent != nil,
+		Rewind:   s.Checkpoints != nil,
+		Compress: s.Compression != nil,
+		Settings: s.Settings != nil,
+	}
+}
+
+// Agent is the dialogue service.
+type Agent interface {
+	// StopChildren stops the running turns of all descendants of a session and drops their queued
+	// inputs. It is unsupported for engines that cannot stop turns, and then stops nothing.
+	StopChildren(ctx context.Context, sessionID string) error
+}
+
+// Checkpoints is the checkpoint service.
+type Checkpoints interface {
+	// Rewind undoes exactly the named turn, which must be over.
+	Rewind(ctx context.Context, p TurnRewindParams) (TurnRewindResult, error)
+}
+
+// Compression is the compression service.
+type Compression interface {
+	// Compress returns when it is done. A failure, and a second call for a session that is being
+	// compressed, is internal with the reason as its message (Spec SP-COMP-04, -06).
+	Compress(ctx context.Context, sessionID string) error
+}
+
+// Settings is the session settings service. Sentences in its answers are in lang; values are raw.
+// platform is that of the connection, for sessions that have none of their own.
+type Settings interface {
+	Session(ctx context.Context, sessionID, platform string, lang text.Language) (ConfigGetResult, error)
+	WriteSession(ctx context.Context, p ConfigUpdateParams, platform string, lang text.Language) (ConfigUpdateResult, error)
+	Layers(ctx context.Context, lang text.Language) (ConfigLayersResult, error)
+	Layer(ctx context.Context, layer SettingLayer, lang text.Language) (ConfigLayerGetResult, error)
+	WriteLayer(ctx context.Context, p ConfigLayerUpdateParams, lang text.Language) (ConfigLayerUpdateResult, error)
+	Overrides(ctx context.Context, plugin string, lang text.Language) (ConfigOverridesResult, error)
+}
+
+// Plans is the to-do service.
+type Plans interface {
+	// Clear empties a session's plan; without one it does nothing.
+	Clear(ctx context.Context, sessionID string) error
+}
+
+// Background is the task registry.
+type Background interface {
+	// List gives the running tasks of all sessions and the finished ones that are kept.
+	List(ctx context.Context, lang text.Language) ([]BackgroundTask, error)
+	// Output gives what a task printed after a position in UTF-16 code units.
+	Output(ctx context.Context, p BackgroundOutputParams) (BackgroundOutputResult, error)
+	// Stop aborts a task and returns when it has settled, after a few seconds at most; a task that
+	// has ended stays as it is.
+	Stop(ctx context.Context, taskID string) error
+	// StopAll does the same to the running tasks of a session and all its descendants.
+	StopAll(ctx context.Context, sessionID string) error
+}
+
+// Approvals is the approval service: it knows where somebody is there to be asked, and settles what
+// nobody answers. Answers go to the log by command. Its methods do not block.
+type Approvals interface {
+	// Present says that the person at a connection is there, or is not, and reports whether the
+	// connection was absent before and is present now. connection names it until Gone is called;
+	// decider is the principal that may decide there, "" for none.
+	Present(connection, decider string, active bool) (arrived bool)
+	// Show reports whether an approval that waits may be pushed to a connection: somebody is there
+	// who is one of its approvers. If so the approval keeps the connection present until Settled,
+	// Gone, or a report of absence (Spec SP-PRES-06, -07).
+	Show(connection, approval string, approvers []string) bool
+	// Settled says that an approval no longer keeps a connection present.
+	Settled(connection, approval string)
+	// Gone says that a connection has ended.
+	Gone(connection string)
+}

@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# Everything that is checked before a change is good, on a fresh machine too: it installs what it needs.
+# --quick leaves out the browser and the window. Every part runs even when an earlier one fails; the last
+# lines say what passed, what failed and how long each took. Logs lie in build/bin/test-logs.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source build/lib.sh
+
+quick=false
+case "${1:-}" in
+'') ;;
+--quick) quick=true ;;
+*) die "unknown option $1; there is: --quick" ;;
+esac
+
+logs=build/bin/test-logs
+rm -rf "$logs"
+mkdir -p "$logs"
+passed=0
+failed=0
+summary=()
+
+# part NAME COMMAND… runs one part and keeps its output; all of it is shown when it fails.
+part() {
+	local name=$1 log="$logs/$1.log" began=$SECONDS code=0
+	shift
+	printf '%-18s ' "$name"
+	# A shell of its own, so that -e works inside a function that is called with ||.
+	(
+		set -e
+		"$@"
+	) >"$log" 2>&1
+	code=$?
+	local took="$((SECONDS - began)) s"
+	if [ $code -eq 0 ]; then
+		passed=$((passed + 1))
+		summary+=("pass  $(printf '%-18s %7s' "$name" "$took")  $(note "$name" "$log")")
+		printf 'pass %7s  %s\n' "$took" "$(note "$name" "$log")"
+	else
+		failed=$((failed + 1))
+		summary+=("FAIL  $(printf '%-18s %7s' "$name" "$took")")
+		printf 'FAIL %7s\n' "$took"
+		sed 's/^/    /' "$log" | tail -n 200
+	fi
+	return $code
+}
+
+# note says how many tests a part ran.
+note() {
+	case $1 in
+	go-test) grep -c '^ok' "$2" | sed 's/$/ packages/' ;;
+	vitest) grep -E '^ *Tests ' "$2" | tail -1 | sed 's/^ *//; s/\x1b\[[0-9;]*m//g' ;;
+	cli | tab | window) grep -E '^[0-9]+ passed' "$2" | tail -1 ;;
+	esac
+}
+
+# drift writes the contracts anew, elsewhere, and compares.
+drift() {
+	go test -count=1 ./backend/contract/...
+	if git rev-parse --git-dir >/dev/null 2>&1; then
+		local before after
+		before=$(git status --porcelain -- backend/contract frontend/src/contract && git diff -- backend/contract frontend/src/contract | sha256sum)
+		build/gen.sh
+		after=$(git status --porcelain -- backend/contract frontend/src/contract && git diff -- backend/contract frontend/src/contract | sha256sum)
+		[ "$before" = "$after" ] || die "the generated contracts were not current; build/gen.sh has written them anew"
+	fi
+}
+
+modules() { go mod verify >/dev/null && go mod tidy -diff && (cd build/tools && go mod tidy -diff); }
+
+gofumpt() {
+	local bad
+	bad=$(git ls-files -co --exclude-standard '*.go' 2>/dev/null || find . -name '*.go' -not -path './frontend/node_modules/*')
+	bad=$(echo "$bad" | xargs go tool -modfile=build/tools/go.mod gofumpt -l)
+	[ -z "$bad" ] || die "not formatted (run gofumpt -w on them):"$'\n'"$bad"
+}
+
+vet() { go vet ./... && go vet -tags "$TAGS_DESKTOP" . ./app/...; }
+
+staticcheck() { go tool -modfile=build/tools/go.mod staticcheck -checks all,-ST1000 ./... && go tool -modfile=build/tools/go.mod staticcheck -checks all,-ST1000 -tags "$TAGS_DESKTOP" ./app/...; }
+
+go_test() { go test -race -timeout 15m ./...; }
+
+biome() { cd frontend && npm run --silent lint; }
+types() { cd frontend && npm run --silent typecheck; }
+vitest() { cd frontend && npm run --silent test; }
+
+shim() {
+	# shellcheck disable=SC2046 # words are wanted
+	cc -shared -fPIC -O1 -Wall -o build/bin/window-shim.so frontend/e2e/window-shim.c $(pkg-config --cflags --libs webkit2gtk-4.1)
+}
+
+export E2E_SERVER=$PWD/build/bin/aalis-server E2E_APP=$PWD/build/bin/aalis E2E_SHIM=$PWD/build/bin/window-shim.so
+cli() { node frontend/e2e/real-cli.mjs; }
+tab() { node frontend/e2e/real-tab.mjs; }
+window() { shim && node frontend/e2e/real-window.mjs; }
+
+need_go_and_node
+if $quick; then
+	part packages need_packages compiler || exit 1
+else
+	part packages need_packages compiler window browser display || exit 1
+fi
+part npm-ci install_npm
+part front-build build_frontend
+part biome biome
+part tsc types
+part vitest vitest
+part drift drift
+part modules modules
+part gofumpt gofumpt
+part vet vet
+part staticcheck staticcheck
+part go-test go_test
+part build-server build_program server
+part cli cli
+if ! $quick; then
+	part build-desktop build_program desktop
+	part tab tab
+	part window window
+fi
+
+echo
+printf '%s\n' "${summary[@]}"
+echo
+echo "$((passed + failed)) parts in $((SECONDS / 60)) min $((SECONDS % 60)) s; logs in $logs, pictures in frontend/test-results"
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]

@@ -1,0 +1,290 @@
+// Looks at the built interface without a backend.
+//   node e2e/preview.mjs SCENE          serves one scene and prints its address
+//   node e2e/preview.mjs --shots DIR    takes a picture of every state and checks each with axe
+import { mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { launch } from "./browser.mjs";
+import { serve } from "./serve.mjs";
+
+async function shots(dir) {
+	mkdirSync(dir, { recursive: true });
+	const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+	const browser = await launch();
+	let problems = 0;
+	const say = (text) => {
+		problems++;
+		console.log(text);
+	};
+	const looks = [
+		{
+			name: "light-en",
+			colorScheme: "light",
+			locale: "en-GB",
+			viewport: { width: 1280, height: 800 },
+		},
+		{
+			name: "dark-zh",
+			colorScheme: "dark",
+			locale: "zh-CN",
+			viewport: { width: 1280, height: 800 },
+		},
+		{
+			name: "light-zh-phone",
+			colorScheme: "light",
+			locale: "zh-CN",
+			viewport: { width: 420, height: 800 },
+		},
+		{
+			name: "dark-en-phone",
+			colorScheme: "dark",
+			locale: "en-GB",
+			viewport: { width: 420, height: 800 },
+		},
+	];
+	for (const look of looks) {
+		if (process.env.LOOK && process.env.LOOK !== look.name) continue;
+		for (const [state, steps] of Object.entries(states)) {
+			if (process.env.STATE && !process.env.STATE.split(",").includes(state)) continue;
+			const context = await browser.newContext({
+				colorScheme: look.colorScheme,
+				locale: look.locale,
+				viewport: look.viewport,
+				reducedMotion: "reduce",
+				bypassCSP: false,
+			});
+			const page = await context.newPage();
+			page.setDefaultTimeout(6_000);
+			page.on("pageerror", (error) => say(`${state} ${look.name}: ${error}`));
+			page.on("console", (message) => {
+				const text = message.text();
+				if (message.type() === "error" && !/401|WebSocket|ERR_/.test(text))
+					say(`${state} ${look.name}: ${text}`);
+			});
+			host.hooks.signedIn = () => true;
+			host.hooks.admit = () => true;
+			try {
+				await steps(page, look);
+				await page.waitForTimeout(250);
+				await page.screenshot({ path: join(dir, `${state}.${look.name}.png`) });
+				// axe runs in a world of its own, where the page's policy does not bind it.
+				const found = await runAxe(page, axe);
+				for (const line of found) say(`${state} ${look.name}: ${line}`);
+			} catch (error) {
+				say(`${state} ${look.name}: ${error.message.split("\n").slice(0, 3).join(" ")}`);
+				await page
+					.screenshot({ path: join(dir, `${state}.${look.name}.png`) })
+					.catch(() => undefined);
+			}
+			await context.close();
+		}
+	}
+	await browser.close();
+	console.log(problems === 0 ? "nothing to report" : `${problems} problems`);
+	return problems === 0 ? 0 : 1;
+}
+
+async function runAxe(page, axe) {
+	const session = await page.context().newCDPSession(page);
+	const { frameTree } = await session.send("Page.getFrameTree");
+	const { executionContextId } = await session.send("Page.createIsolatedWorld", {
+		frameId: frameTree.frame.id,
+		worldName: "axe",
+	});
+	const run = async (expression) => {
+		const { result, exceptionDetails } = await session.send("Runtime.evaluate", {
+			expression,
+			contextId: executionContextId,
+			awaitPromise: true,
+			returnByValue: true,
+		});
+		if (exceptionDetails)
+			throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+		return result.value;
+	};
+	await run(`${axe};0`);
+	// A menu stands outside the landmarks by nature: its trigger names it.
+	return run(
+		`axe.run(document,{runOnly:["wcag2a","wcag2aa","wcag21a","wcag21aa","best-practice"]}).then(r=>r.violations.flatMap(v=>v.nodes.filter(n=>v.id!=="region"||!document.querySelector(n.target[0])?.closest("[role=menu]")).map(n=>v.id+": "+n.target.join(" ")+" "+(n.any[0]?.message??n.failureSummary??"")+" "+n.html.slice(0,140))))`,
+	);
+}
+
+async function open(page, name, path) {
+	const scene = host.scenes[name](Date.now());
+	host.enliven(scene.server);
+	host.use(scene.server);
+	await page.goto(host.url + (path ?? scene.path));
+	return scene.server;
+}
+
+const ready = (page) => page.waitForSelector('[data-testid="timeline"][data-phase="live"]');
+
+const states = {
+	first: async (page) => {
+		await open(page, "first");
+		await page.waitForSelector("h1");
+	},
+	start: async (page) => {
+		await open(page, "start");
+		await page.waitForSelector("h1");
+	},
+	list: async (page) => {
+		await open(page, "list");
+		await page.waitForSelector('[data-testid="session-row"],h1');
+	},
+	conversation: async (page) => {
+		await open(page, "conversation");
+		await ready(page);
+		await page.waitForTimeout(700);
+	},
+	"conversation-up": async (page) => {
+		await open(page, "conversation");
+		await ready(page);
+		await page.waitForTimeout(500);
+		await page.mouse.move(600, 400);
+		for (let n = 0; n < 5; n++) {
+			await page.mouse.wheel(0, -500);
+			await page.waitForTimeout(120);
+		}
+		await page.waitForTimeout(400);
+	},
+	usage: async (page) => {
+		await open(page, "conversation");
+		await ready(page);
+		await page.click('[data-testid="usage"]');
+	},
+	menu: async (page) => {
+		await open(page, "conversation");
+		await ready(page);
+		await page.click('[data-testid="session-menu"]');
+	},
+	rename: async (page) => {
+		await open(page, "conversation");
+		await ready(page);
+		await page.keyboard.press("F2");
+		await page.waitForSelector('[data-testid="rename"]');
+	},
+	delete: async (page) => {
+		await open(page, "conversation");
+		await ready(page);
+		await page.click('[data-testid="session-menu"]');
+		await page.click('[role="menuitem"]:last-of-type');
+		await page.waitForSelector('[role="alertdialog"]');
+	},
+	palette: async (page) => {
+		await open(page, "conversation");
+		await ready(page);
+		await page.keyboard.press("Control+k");
+		await page.waitForSelector('[data-testid="palette"]');
+		await page.keyboard.type("co");
+	},
+	waiting: async (page) => {
+		await open(page, "waiting");
+		await ready(page);
+		await page.mouse.move(300, 300);
+		await page.mouse.move(310, 300);
+		await page.waitForSelector('[data-testid="approve"]');
+	},
+	inbox: async (page) => {
+		await open(page, "waiting");
+		await ready(page);
+		await page.mouse.move(300, 300);
+		await page.mouse.move(310, 300);
+		await page.waitForSelector('[data-testid="inbox-count"]');
+		await page.click('[data-testid="inbox"]');
+	},
+	streaming: async (page) => {
+		const server = await open(page, "streaming");
+		await ready(page);
+		server.start("runs", {
+			kind: "agent-message",
+			itemId: "ra",
+			turnId: "rt",
+			at: Date.now(),
+			text: "",
+		});
+		server.delta(
+			"runs",
+			"ra",
+			"已经整理好 **三月** 的照片，接下来是四月：\n\n```python\nfor path in sorted(",
+		);
+	},
+	child: async (page) => {
+		await open(page, "child");
+		await ready(page);
+	},
+	gone: async (page) => {
+		await open(page, "gone");
+		await page.waitForSelector('[data-testid="session-gone"]');
+	},
+	off: async (page) => {
+		await open(page, "off");
+		await ready(page);
+	},
+	search: async (page, look) => {
+		await open(page, look.viewport.width < 900 ? "list" : "conversation");
+		await page.fill('[data-testid="search"]', "o");
+		await page.waitForTimeout(500);
+	},
+	nothing: async (page, look) => {
+		await open(page, look.viewport.width < 900 ? "list" : "conversation");
+		await page.fill('[data-testid="search"]', "zebra");
+		await page.waitForTimeout(500);
+	},
+	away: async (page) => {
+		await open(page, "conversation");
+		await ready(page);
+		host.hooks.admit = () => false;
+		host.dropAll();
+		await page.waitForSelector('[data-testid="connection"][data-state="away"]');
+		await page.waitForTimeout(3_500);
+		await page.fill("#composer", "Are you there?");
+		await page.keyboard.press("Enter");
+		await page.waitForSelector('[data-testid="unsent"]');
+	},
+	unsent: async (page) => {
+		await open(page, "conversation");
+		await ready(page);
+		await page.evaluate(() =>
+			localStorage.setItem(
+				"aalis.outbox.main",
+				JSON.stringify([{ clientId: "c", text: "Left over from before", at: 1 }]),
+			),
+		);
+		await page.reload();
+		await page.waitForSelector('[data-testid="unsent"]');
+	},
+	signin: async (page) => {
+		host.hooks.signedIn = () => false;
+		await open(page, "first");
+		await page.waitForSelector('[data-testid="signin-help"]');
+	},
+	"signin-refused": async (page) => {
+		host.hooks.signedIn = () => false;
+		await open(page, "first", "/signin#OLD");
+		await page.waitForSelector('[data-testid="signin-help"] [role="alert"]');
+	},
+	long: async (page) => {
+		await open(page, "long");
+		await ready(page);
+		await page.waitForTimeout(400);
+	},
+};
+
+const host = await serve();
+const [first, second] = process.argv.slice(2);
+
+if (first !== "--shots") {
+	const scene = host.scenes[first ?? "conversation"];
+	if (!scene) {
+		console.error(`no scene ${first}; there are: ${Object.keys(host.scenes).join(", ")}`);
+		process.exit(1);
+	}
+	const { server, path } = scene(Date.now());
+	host.enliven(server);
+	host.use(server);
+	console.log(`${host.url}${path}`);
+} else {
+	process.exitCode = await shots(second ?? "shots");
+	await host.close();
+}

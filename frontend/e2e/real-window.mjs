@@ -1,0 +1,225 @@
+// Drives the desktop window, the program as it is shipped, on a desktop of its own.
+//   E2E_SERVER=…/aalis-server E2E_APP=…/aalis E2E_SHIM=…/window-shim.so node e2e/real-window.mjs
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { launch } from "./browser.mjs";
+import { Desk, ENTER } from "./desk.mjs";
+import { Program, Suite, until } from "./rig.mjs";
+import { Tab } from "./tab.mjs";
+
+const suite = new Suite();
+const test = suite.test.bind(suite);
+const desk = await Desk.start();
+const browser = await launch();
+const workspace = (name) => join(desk.dataDir, "workspace", name);
+let app;
+
+/** Starts the app and waits until its page is connected. */
+async function open() {
+	const began = performance.now();
+	app = await desk.app();
+	await app.driven();
+	await app.connected();
+	return performance.now() - began;
+}
+
+async function ends(within = 3_000) {
+	const timer = setTimeout(() => app.program.child.kill("SIGKILL"), within);
+	const end = await app.program.ended;
+	clearTimeout(timer);
+	return end;
+}
+
+/** The questions that are shown: windows beside the app's own. */
+const questions = async () => (await desk.windows()).length - 1;
+
+async function answer(key) {
+	const before = (await desk.windows()).map(({ id }) => id);
+	assert.ok(before.length > 1, "no question is shown");
+	await desk.tool("xdotool", "key", "--clearmodifiers", key);
+	await until("the question to go", async () =>
+		(await desk.windows()).every(({ id }) => id !== before.at(-1)),
+	);
+}
+
+test("the window opens and its page speaks through the bindings", async () => {
+	console.log(`      connected after ${Math.round(await open())} ms`);
+	assert.equal(await app.js("return location.origin"), "wails://wails");
+	assert.deepEqual(
+		(await desk.windows()).map(({ title }) => title),
+		["Aalis"],
+	);
+	const reached = await app.js(
+		"return fetch(arguments[0]).then(() => 'reached', () => 'refused')",
+		JSON.parse(readFileSync(join(desk.dataDir, "run/server.json"), "utf8")).url,
+	);
+	assert.equal(reached, "refused");
+	await desk.picture("window-start");
+});
+
+test("a message gets an answer that streams", async () => {
+	await app.begin("slow: 12");
+	await app.find('[data-testid="item"][data-kind="agent-message"][data-status="streaming"]');
+	await app.ended("replied");
+	await desk.picture("window-answered");
+});
+
+test("a command asks first and runs after Approve", async () => {
+	await app.begin("run: echo from the window && touch by-window");
+	await app.find('[data-testid="approval-card"]');
+	assert.equal(existsSync(workspace("by-window")), false);
+	await desk.picture("window-approval");
+	await app.click('[data-testid="approve"]');
+	await app.ended("replied");
+	assert.equal(existsSync(workspace("by-window")), true);
+	assert.equal(await app.count('[data-testid="inbox-count"]'), 0);
+});
+
+test("after a reload the page is connected again and shows the same", async () => {
+	const hash = await app.js("return location.hash");
+	await app.ask("POST", "/refresh");
+	await app.connected();
+	await app.ended("replied");
+	assert.equal(await app.js("return location.hash"), hash);
+	await app.type('[data-testid="composer"] textarea', `after the reload${ENTER}`);
+	await until(
+		"the answer",
+		async () => (await app.count('[data-testid="turn"][data-outcome="replied"]')) === 2,
+	);
+});
+
+test("the window and two tabs see one turn; what one answers leaves the others", async () => {
+	const id = await app.begin("run: touch by-the-second-tab");
+	await app.find('[data-testid="approval-card"]');
+	const tabs = [
+		await Tab.open(browser, desk, { path: id }),
+		await Tab.open(browser, desk, { path: id }),
+	];
+	for (const tab of tabs) {
+		await tab.page.mouse.move(300, 300);
+		await tab.at("approval-card").first().waitFor();
+		await tab.at("inbox-count").waitFor();
+	}
+	await desk.picture("window-and-tabs");
+	await tabs[1].at("approve").first().click();
+	await app.ended("replied");
+	assert.equal(existsSync(workspace("by-the-second-tab")), true);
+	await until(
+		"the window's card to go",
+		async () =>
+			(await app.count('[data-testid="approval-card"], [data-testid="inbox-count"]')) === 0,
+	);
+	await until(
+		"the first tab's card to go",
+		async () =>
+			(await tabs[0].at("approval-card").count()) + (await tabs[0].at("inbox-count").count()) === 0,
+	);
+	await app.type('[data-testid="composer"] textarea', `run: touch denied-in-the-window${ENTER}`);
+	for (const tab of tabs) await tab.at("approval-card").first().waitFor();
+	await app.click('[data-testid="deny"]');
+	for (const tab of tabs) {
+		await tab.items("tool-call", "denied").waitFor();
+		await until(
+			"its card to go",
+			async () =>
+				(await tab.at("approval-card").count()) + (await tab.at("inbox-count").count()) === 0,
+		);
+		assert.deepEqual(tab.problems, []);
+		await tab.close();
+	}
+	assert.equal(existsSync(workspace("denied-in-the-window")), false);
+});
+
+test("a second start raises the window and ends", async () => {
+	const [{ id }] = await desk.windows();
+	await desk.tool("xdotool", "windowminimize", id);
+	const viewable = async () => (await desk.tool("xwininfo", "-id", id)).includes("IsViewable");
+	await until("the window to be away", async () => !(await viewable()));
+	const second = desk.add(process.env.E2E_APP, [], { env: desk.env });
+	assert.equal((await second.ended).code, 0, second.err);
+	assert.match(second.err, /raised/);
+	await until("the window to be back", viewable);
+	assert.equal((await desk.windows()).length, 1);
+});
+
+test("closing the window while nothing runs ends the program", async () => {
+	await app.close();
+	assert.equal((await ends()).code, 0, app.program.err);
+	assert.equal(existsSync(join(desk.dataDir, "run/server.json")), false);
+	assert.doesNotMatch(app.program.err, /panic|DATA RACE/);
+});
+
+test("closing while a turn runs asks; two noes change nothing", async () => {
+	await open();
+	await app.begin("slow: 300");
+	await app.find('[data-testid="item"][data-kind="agent-message"][data-status="streaming"]');
+	await app.close();
+	await until("the question", async () => (await questions()) === 1);
+	await desk.picture("window-close-question");
+	await answer("alt+n");
+	await until("the second question", async () => (await questions()) === 1);
+	await desk.picture("window-close-question-2");
+	await answer("alt+n");
+	assert.equal(app.program.over, false);
+	assert.equal(await app.count('[data-testid="turn"]'), 0, "the turn ended");
+});
+
+test("a yes to the second question stops the turn and closes", async () => {
+	await app.close();
+	await until("the question", async () => (await questions()) === 1);
+	await answer("alt+n");
+	await until("the second question", async () => (await questions()) === 1);
+	await desk.tool("xdotool", "key", "--clearmodifiers", "alt+y");
+	assert.equal((await ends()).code, 0, app.program.err);
+	await open();
+	await app.click('[data-testid="session-row"] a');
+	await app.ended("aborted");
+});
+
+test("a yes to the first question closes when she is done", async () => {
+	await app.begin("slow: 20");
+	await app.close();
+	await until("the question", async () => (await questions()) === 1);
+	await desk.tool("xdotool", "key", "--clearmodifiers", "alt+y");
+	assert.equal((await ends(8_000)).code, 0, app.program.err);
+	await open();
+	await app.click('[data-testid="session-row"] a');
+	await app.ended("replied");
+});
+
+test("SIGTERM does not ask, not even while the question is shown", async () => {
+	await app.begin("slow: 300");
+	await app.find('[data-testid="item"][data-kind="agent-message"][data-status="streaming"]');
+	const plain = await app.program.stop("SIGTERM");
+	assert.deepEqual([plain.code, plain.ms < 2_500], [0, true], `${plain.ms} ms ${app.program.err}`);
+	await open();
+	await app.begin("slow: 300");
+	await app.find('[data-testid="item"][data-kind="agent-message"][data-status="streaming"]');
+	await app.close();
+	await until("the question", async () => (await questions()) === 1);
+	const asked = await app.program.stop("SIGTERM");
+	assert.deepEqual([asked.code, asked.ms < 2_500], [0, true], `${asked.ms} ms ${app.program.err}`);
+});
+
+test("where a server runs on the folder, a start opens a tab on it", async () => {
+	const server = desk.add(process.env.E2E_SERVER, ["serve"], { env: desk.env });
+	await until("the server", () => server.out.includes("running at"));
+	const second = desk.add(process.env.E2E_APP, [], { env: desk.env });
+	assert.equal((await second.ended).code, 0, second.err);
+	await until("the link", () => desk.openedLinks().some((link) => /\/signin#/.test(link)));
+	assert.equal((await server.stop()).code, 0);
+});
+
+test("without a display it says so and ends", async () => {
+	const { DISPLAY: _, ...env } = desk.env;
+	const blind = new Program(process.env.E2E_APP, [], { env });
+	assert.equal((await blind.ended).code, 1);
+	assert.match(blind.err, /there is no display/);
+	assert.doesNotMatch(blind.err, /panic|goroutine/);
+	assert.equal(existsSync(join(desk.dataDir, "run/server.json")), false);
+});
+
+await suite.run((name) => desk.picture(`failed-${name}`));
+await browser.close();
+await desk.stop();

@@ -1,0 +1,146 @@
+import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { describe, expect, test, vi } from "vitest";
+import { TipProvider } from "@/ui/tip";
+import { Composer } from "./composer";
+import { type Intent, KeyReader } from "./keys";
+
+type Part = Partial<Parameters<KeyReader["read"]>[0]>;
+const enter = (part: Part = {}) => ({
+	key: "Enter",
+	keyCode: 13,
+	isComposing: false,
+	shiftKey: false,
+	ctrlKey: false,
+	metaKey: false,
+	altKey: false,
+	repeat: false,
+	timeStamp: 10_000,
+	...part,
+});
+
+describe("keys", () => {
+	test("Enter sends, Shift+Enter breaks the line, a held key is one wish", () => {
+		const reader = new KeyReader();
+		expect(reader.read(enter())).toBe("send");
+		expect(reader.read(enter({ shiftKey: true }))).toBe("none");
+		expect(reader.read(enter({ repeat: true }))).toBe("none");
+		expect(reader.read(enter({ key: "a", keyCode: 65 }))).toBe("none");
+	});
+
+	// What three kinds of input methods do when their candidate is taken with Enter.
+	const methods: [string, (reader: KeyReader) => Intent[]][] = [
+		[
+			"Chromium: the key comes inside the composition",
+			(reader) => {
+				reader.compositionStart();
+				const intent = reader.read(enter({ isComposing: true, keyCode: 229 }));
+				reader.compositionEnd(10_001);
+				return [intent];
+			},
+		],
+		[
+			"WebKit: the composition ends first, the key follows with code 229",
+			(reader) => {
+				reader.compositionStart();
+				reader.compositionEnd(9_000);
+				return [reader.read(enter({ keyCode: 229, timeStamp: 10_000 }))];
+			},
+		],
+		[
+			"others: the composition ends, and a plain Enter is right behind",
+			(reader) => {
+				reader.compositionStart();
+				reader.compositionEnd(9_990);
+				return [reader.read(enter({ timeStamp: 10_000 }))];
+			},
+		],
+		[
+			"a flag that is missing: the composition itself is remembered",
+			(reader) => {
+				reader.compositionStart();
+				return [reader.read(enter())];
+			},
+		],
+	];
+	test.each(methods)("FAIL-H8 %s: nothing is sent", (_, play) => {
+		const reader = new KeyReader();
+		expect(play(reader)).toEqual(["none"]);
+		expect(reader.read(enter({ timeStamp: 20_000 }))).toBe(
+			_.startsWith("a flag") ? "none" : "send",
+		);
+	});
+
+	test("FAIL-H8 Escape that leaves a composition stops no turn", () => {
+		const reader = new KeyReader();
+		reader.compositionStart();
+		expect(reader.read(enter({ key: "Escape", keyCode: 27, isComposing: true }))).toBe("none");
+		reader.compositionEnd(10_000);
+		expect(reader.read(enter({ key: "Escape", keyCode: 27, timeStamp: 10_010 }))).toBe("none");
+		expect(reader.read(enter({ key: "Escape", keyCode: 27, timeStamp: 11_000 }))).toBe("stop");
+	});
+});
+
+function open(part: Partial<Parameters<typeof Composer>[0]> = {}) {
+	const onSend = vi.fn(() => true);
+	const onStop = vi.fn();
+	render(
+		<TipProvider>
+			<Composer place="s" appName="Aalis" enabled onSend={onSend} onStop={onStop} {...part} />
+		</TipProvider>,
+	);
+	const box = screen.getByRole("textbox") as HTMLTextAreaElement;
+	const type = (value: string) => fireEvent.change(box, { target: { value } });
+	return { onSend, onStop, box, type };
+}
+
+describe("the message box", () => {
+	test("FAIL-A20 a double click and a double Enter send one message", () => {
+		const { onSend, type, box } = open();
+		type("Hello");
+		const send = screen.getByTestId("send");
+		fireEvent.click(send);
+		fireEvent.click(send);
+		expect(onSend).toHaveBeenCalledExactlyOnceWith("Hello");
+		type("Again");
+		fireEvent.keyDown(box, { key: "Enter", keyCode: 13 });
+		fireEvent.keyDown(box, { key: "Enter", keyCode: 13 });
+		expect(onSend).toHaveBeenCalledTimes(2);
+	});
+
+	test("a message that was not taken comes back into the box", async () => {
+		const { type, box } = open({ onSend: async () => false });
+		type("Keep me");
+		fireEvent.click(screen.getByTestId("send"));
+		await vi.waitFor(() => expect(box.value).toBe("Keep me"));
+	});
+
+	test("Stop takes the place of Send while a turn runs and the box is empty", () => {
+		const { onStop, onSend, type } = open({ running: true });
+		fireEvent.click(screen.getByTestId("stop"));
+		expect(onStop).toHaveBeenCalledOnce();
+		type("One more thing");
+		expect(screen.queryByTestId("stop")).toBeNull();
+		fireEvent.click(screen.getByTestId("send"));
+		expect(onSend).toHaveBeenCalledWith("One more thing");
+	});
+
+	test("blank text, too long text and an absent assistant send nothing", () => {
+		const { onSend, type, box } = open();
+		type("   \n");
+		fireEvent.keyDown(box, { key: "Enter", keyCode: 13 });
+		type("x".repeat(200_001));
+		fireEvent.keyDown(box, { key: "Enter", keyCode: 13 });
+		expect(onSend).not.toHaveBeenCalled();
+		expect(screen.getByText("Too long by 1 character")).toBeDefined();
+	});
+
+	test("drafts are kept per session", () => {
+		open().type("half a thought");
+		window.dispatchEvent(new Event("pagehide"));
+		expect(localStorage.getItem("aalis.draft.s")).toBe("half a thought");
+		cleanup();
+		expect(open({ place: "other" }).box.value).toBe("");
+		cleanup();
+		expect(open({ place: "s" }).box.value).toBe("half a thought");
+	});
+});

@@ -1,0 +1,269 @@
+import { ArrowUp, Square } from "lucide-react";
+import {
+	type ReactNode,
+	type Ref,
+	useEffect,
+	useImperativeHandle,
+	useLayoutEffect,
+	useRef,
+	useState,
+} from "react";
+import { useT } from "@/i18n/i18n";
+import { Tip } from "@/ui/tip";
+import { readDraft, writeDraft } from "./drafts";
+import { KeyReader } from "./keys";
+
+export interface ComposerHandle {
+	focus(): void;
+	/** Puts text in, for a person to go on with. */
+	fill(text: string): void;
+}
+
+interface ComposerProps {
+	ref?: Ref<ComposerHandle>;
+	/** Where the draft belongs: a session's id, or `new`. */
+	place: string;
+	appName: string;
+	/** Somebody is there to answer (features.send). */
+	enabled: boolean;
+	running?: boolean;
+	/** Sends; false or a rejection leaves the text in the box. */
+	onSend(text: string): boolean | Promise<boolean>;
+	onStop?(): void;
+	/** What stands above the box: the plan, the queue. */
+	children?: ReactNode;
+	autoFocus?: boolean;
+}
+
+/** The server takes no more than this (decisions F15). */
+const LONGEST = 200_000;
+const DRAFT_DELAY_MS = 300;
+
+/** The message box. Enter sends, Shift+Enter breaks the line, Stop takes Send's place while it is empty. */
+export function Composer({
+	ref,
+	place,
+	appName,
+	enabled,
+	running = false,
+	onSend,
+	onStop,
+	children,
+	autoFocus = false,
+}: ComposerProps) {
+	const t = useT();
+	const [text, setText] = useState(() => readDraft(place));
+	const latest = useRef(text);
+	const box = useRef<HTMLTextAreaElement>(null);
+	const keys = useRef(new KeyReader());
+	const sending = useRef(false);
+	const [busy, setBusy] = useState(false);
+
+	const change = (next: string) => {
+		latest.current = next;
+		setText(next);
+	};
+
+	useImperativeHandle(ref, () => ({
+		focus: () => box.current?.focus(),
+		fill: (next) => {
+			change(next);
+			box.current?.focus();
+		},
+	}));
+
+	useDraft(place, text, latest);
+	useGrowing(box, text);
+	useEffect(() => {
+		if (autoFocus) box.current?.focus();
+	}, [autoFocus]);
+
+	const over = text.length - LONGEST;
+	const empty = text.trim() === "";
+	const canSend = enabled && !empty && over <= 0 && !busy;
+
+	const submit = async () => {
+		const message = latest.current;
+		// The box is emptied at once: a second click or Enter finds nothing to send (FAIL-A20).
+		if (sending.current || !enabled || message.trim() === "" || message.length > LONGEST) return;
+		sending.current = true;
+		change("");
+		writeDraft(place, "");
+		let taken = false;
+		try {
+			const answer = onSend(message.trim());
+			if (typeof answer === "boolean") taken = answer;
+			else {
+				setBusy(true);
+				taken = await answer;
+			}
+		} finally {
+			sending.current = false;
+			setBusy(false);
+			if (!taken) {
+				change(latest.current === "" ? message : `${message}\n${latest.current}`);
+				writeDraft(place, latest.current);
+			}
+		}
+	};
+
+	const stops = running && empty && onStop !== undefined;
+	return (
+		<div className="mx-auto w-full max-w-[46rem] px-3 pb-3 sm:px-6 sm:pb-5">
+			<form
+				data-testid="composer"
+				className="border-line bg-raised focus-within:border-edge overflow-hidden rounded-2xl border shadow-sm transition-colors"
+				onSubmit={(event) => {
+					event.preventDefault();
+					void submit();
+				}}
+			>
+				{children}
+				<div className="flex items-end gap-2 p-2 pl-4">
+					<textarea
+						ref={box}
+						id="composer"
+						rows={1}
+						value={text}
+						disabled={!enabled}
+						aria-label={t("composer.label")}
+						aria-describedby="composer-note"
+						placeholder={
+							!enabled
+								? t("composer.off")
+								: t(running ? "composer.placeholder.running" : "composer.placeholder", {
+										name: appName,
+									})
+						}
+						className="placeholder:text-soft max-h-[33vh] min-h-9 min-w-0 flex-1 resize-none overflow-y-auto bg-transparent py-1.5 leading-6 outline-none disabled:cursor-not-allowed"
+						onChange={(event) => change(event.target.value)}
+						onCompositionStart={() => keys.current.compositionStart()}
+						onCompositionEnd={(event) => keys.current.compositionEnd(event.timeStamp)}
+						onKeyDown={(event) => {
+							const intent = keys.current.read({
+								...pick(event),
+								isComposing: event.nativeEvent.isComposing,
+							});
+							if (intent === "send") {
+								event.preventDefault();
+								void submit();
+							} else if (intent === "stop" && stops) {
+								event.preventDefault();
+								onStop();
+							}
+						}}
+					/>
+					{stops ? (
+						<RoundButton
+							label={t("composer.stop")}
+							testId="stop"
+							onClick={onStop}
+							className="bg-ink text-canvas"
+						>
+							<Square size={13} fill="currentColor" />
+						</RoundButton>
+					) : (
+						<RoundButton
+							label={t("composer.send")}
+							testId="send"
+							disabled={!canSend}
+							onClick={() => void submit()}
+							className="bg-accent text-on-accent hover:bg-accent-strong disabled:bg-hover disabled:text-soft"
+						>
+							<ArrowUp size={18} />
+						</RoundButton>
+					)}
+				</div>
+			</form>
+			<p id="composer-note" className={over > 0 ? "text-bad mt-1.5 px-2 text-xs" : "sr-only"}>
+				{over > 0 ? t("composer.tooLong", { count: over }) : t("composer.hint")}
+			</p>
+		</div>
+	);
+}
+
+const pick = (event: React.KeyboardEvent) => ({
+	key: event.key,
+	keyCode: event.keyCode,
+	shiftKey: event.shiftKey,
+	ctrlKey: event.ctrlKey,
+	metaKey: event.metaKey,
+	altKey: event.altKey,
+	repeat: event.repeat,
+	timeStamp: event.timeStamp,
+});
+
+function RoundButton({
+	label,
+	testId,
+	className,
+	disabled = false,
+	onClick,
+	children,
+}: {
+	label: string;
+	testId: string;
+	className: string;
+	disabled?: boolean;
+	onClick(): void;
+	children: ReactNode;
+}) {
+	return (
+		<Tip text={label}>
+			<button
+				type="button"
+				data-testid={testId}
+				aria-label={label}
+				disabled={disabled}
+				onClick={onClick}
+				className={`flex size-9 shrink-0 items-center justify-center rounded-full transition-colors disabled:cursor-default ${className}`}
+			>
+				{children}
+			</button>
+		</Tip>
+	);
+}
+
+// Written a moment after the last key, and at once when the page or the place is left.
+function useDraft(place: string, text: string, latest: React.RefObject<string>) {
+	useEffect(() => {
+		const timer = setTimeout(() => writeDraft(place, text), DRAFT_DELAY_MS);
+		return () => clearTimeout(timer);
+	}, [place, text]);
+	useEffect(() => {
+		const save = () => writeDraft(place, latest.current);
+		window.addEventListener("pagehide", save);
+		return () => {
+			window.removeEventListener("pagehide", save);
+			save();
+		};
+	}, [place, latest]);
+}
+
+// Grows with its text up to the third of the window that CSS allows; a new width wraps it anew.
+function useGrowing(box: React.RefObject<HTMLTextAreaElement | null>, text: string) {
+	const width = useRef(0);
+	// biome-ignore lint/correctness/useExhaustiveDependencies: the height follows the text.
+	useLayoutEffect(() => grow(box.current), [box, text]);
+	useEffect(() => {
+		const area = box.current;
+		if (!area) return;
+		const watcher = new ResizeObserver(() => {
+			if (area.clientWidth === width.current) return;
+			width.current = area.clientWidth;
+			grow(area);
+		});
+		watcher.observe(area);
+		return () => watcher.disconnect();
+	}, [box]);
+}
+
+function grow(area: HTMLTextAreaElement | null): void {
+	if (!area) return;
+	area.style.height = "";
+	// An empty box is as high as its one row; its placeholder does not count.
+	if (area.value !== "") {
+		area.style.height = "0";
+		area.style.height = `${area.scrollHeight}px`;
+	}
+}

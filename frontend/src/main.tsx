@@ -1,0 +1,48 @@
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import * as z from "zod/mini";
+import { followLanguage } from "./i18n/i18n";
+import { bearer, isSignedIn, isSignInPage, signIn } from "./link/auth";
+import { Link, nudgeOnWake } from "./link/link";
+import { watchPresence } from "./link/presence";
+import { inWindow, tabTransport, windowTransport } from "./link/transport";
+import { SignInHelp } from "./shell/pages";
+import { errorReader } from "./shell/read-error";
+import { Root } from "./shell/root";
+import { followTheme } from "./shell/theme";
+import { App } from "./state/app";
+import "./ui/tokens.css";
+
+// The content security policy forbids building functions from text.
+z.config({ jitless: true });
+
+followTheme(document);
+followLanguage(document);
+const root = createRoot(document.getElementById("root") as HTMLElement);
+
+function start(): void {
+	const inside = inWindow();
+	const link = new Link({
+		transport: inside ? windowTransport() : tabTransport(bearer),
+		client: { name: inside ? "aalis-desktop" : "aalis-web", version: "0.1.0" },
+		...(inside ? {} : { admitted: isSignedIn }),
+	});
+	const app = new App(link, errorReader);
+	watchPresence(link);
+	nudgeOnWake(link);
+	link.start();
+	root.render(
+		<StrictMode>
+			<Root link={link} app={app} />
+		</StrictMode>,
+	);
+}
+
+async function enter(): Promise<void> {
+	const result = await signIn();
+	if (result === "signed-in") start();
+	else root.render(<SignInHelp problem={result} onRetry={start} />);
+}
+
+if (isSignInPage()) void enter();
+else start();

@@ -1,0 +1,38 @@
+import type { SessionSummary } from "@/contract/session.gen";
+import type { MessageKey } from "@/i18n/i18n";
+import type { App } from "@/state/app";
+
+/** What a command can act on: the app, the session in front, and the parts of the window. */
+export interface CommandContext {
+	app: App;
+	online: boolean;
+	session?: {
+		id: string;
+		summary?: SessionSummary;
+		running: boolean;
+		turnId?: string;
+	};
+	/** The sidebar's order, for going to the neighbour. */
+	neighbours(): string[];
+	window: {
+		go(path: string): void;
+		focusComposer(): void;
+		focusSearch(): void;
+		toggleSidebar(): void;
+		openPalette(): void;
+		openInbox(): void;
+		jumpToLatest(): void;
+		rename(): void;
+		confirmDelete(session: SessionSummary): void;
+	};
+}
+
+/** One thing a person can do. Keys, menus and the palette all read the registry. */
+export interface Command {
+	id: string;
+	title: MessageKey;
+	shortcut?: string;
+	/** Absent: always. */
+	available?(context: CommandContext): boolean;
+	run(context: CommandContext): void;
+}

@@ -1,0 +1,20 @@
+import { chooseLanguage } from "@/i18n/i18n";
+import type { Command } from "./command";
+
+export const languageEn: Command = {
+	id: "language-en",
+	title: "command.languageEn",
+	run: () => chooseLanguage("en"),
+};
+
+export const languageZh: Command = {
+	id: "language-zh",
+	title: "command.languageZh",
+	run: () => chooseLanguage("zh-CN"),
+};
+
+export const languageSystem: Command = {
+	id: "language-system",
+	title: "command.languageSystem",
+	run: () => chooseLanguage("system"),
+};

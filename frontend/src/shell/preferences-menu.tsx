@@ -1,0 +1,41 @@
+import { Settings2 } from "lucide-react";
+import { useStore } from "zustand";
+import { languageStore, useT } from "@/i18n/i18n";
+import { IconButton } from "@/ui/button";
+import { Menu, type MenuEntry } from "@/ui/menu";
+import type { Command, CommandContext } from "./commands/command";
+import { languageEn, languageSystem, languageZh } from "./commands/language";
+import { themeDark, themeLight, themeSystem } from "./commands/theme";
+import { themeStore } from "./theme";
+
+/** Appearance and language; the same commands the palette has. */
+export function PreferencesMenu({ context }: { context: CommandContext }) {
+	const t = useT();
+	const { choice: theme } = useStore(themeStore);
+	const { choice: language } = useStore(languageStore);
+	const entry = (command: Command, checked: boolean, apart = false): MenuEntry => ({
+		key: command.id,
+		label: t(command.title),
+		checked,
+		apart,
+		run: () => command.run(context),
+	});
+	return (
+		<Menu
+			align="start"
+			trigger={
+				<IconButton label={t("sidebar.preferences")} data-testid="preferences">
+					<Settings2 size={17} />
+				</IconButton>
+			}
+			entries={[
+				entry(themeSystem, theme === "system"),
+				entry(themeLight, theme === "light"),
+				entry(themeDark, theme === "dark"),
+				entry(languageSystem, language === "system", true),
+				entry(languageEn, language === "en"),
+				entry(languageZh, language === "zh-CN"),
+			]}
+		/>
+	);
+}

@@ -1,0 +1,214 @@
+import {
+	Archive,
+	ArchiveRestore,
+	ChevronLeft,
+	Copy,
+	Ellipsis,
+	GitFork,
+	Pencil,
+	Trash2,
+} from "lucide-react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import type { SessionSummary } from "@/contract/session.gen";
+import { useT } from "@/i18n/i18n";
+import { useOnline } from "@/link/hooks";
+import { useApp } from "@/state/context";
+import { IconButton } from "@/ui/button";
+import { Menu, type MenuEntry } from "@/ui/menu";
+import { Popover } from "@/ui/popover";
+import { archive, unarchive } from "./commands/archive";
+import type { Command, CommandContext } from "./commands/command";
+import { copyId } from "./commands/copy-id";
+import { remove } from "./commands/delete";
+import { rename } from "./commands/rename";
+import { shown } from "./shortcuts";
+
+/** Where the session stands, its title, and what can be done with it. */
+export function SessionHeader({
+	summary,
+	renaming,
+	onRenamed,
+	context,
+	children,
+}: {
+	summary: SessionSummary | undefined;
+	renaming: boolean;
+	onRenamed(): void;
+	context: CommandContext;
+	/** The usage ring and the like. */
+	children?: ReactNode;
+}) {
+	const t = useT();
+	const title = summary ? summary.title || t("session.untitled") : "";
+	return (
+		<>
+			<div className="min-w-0 flex-1">
+				{summary?.ancestors && summary.ancestors.length > 0 && <Path summary={summary} />}
+				{renaming && summary ? (
+					<TitleBox summary={summary} onDone={onRenamed} />
+				) : (
+					<h1
+						className="truncate text-[15px] font-semibold"
+						data-testid="session-title"
+						hidden={summary === undefined}
+					>
+						<button
+							type="button"
+							className="max-w-full cursor-text truncate text-left"
+							title={title}
+							onDoubleClick={() => context.window.rename()}
+							onKeyDown={(event) => event.key === "Enter" && context.window.rename()}
+						>
+							{title}
+						</button>
+					</h1>
+				)}
+			</div>
+			{summary && summary.childCount > 0 && <Children summary={summary} />}
+			{children}
+			{summary && <Actions context={context} />}
+		</>
+	);
+}
+
+/** The ancestors, root first; each leads one level back (SP-TREE-16). */
+function Path({ summary }: { summary: SessionSummary }) {
+	const t = useT();
+	return (
+		<nav
+			aria-label={t("session.path")}
+			data-testid="path"
+			className="text-soft flex items-center text-xs"
+		>
+			<ChevronLeft size={13} aria-hidden className="shrink-0" />
+			{summary.ancestors?.map((ancestor) => (
+				<span key={ancestor.id} className="flex min-w-0 items-center">
+					<a
+						href={`#/s/${encodeURIComponent(ancestor.id)}`}
+						className="hover:text-ink truncate underline-offset-2 hover:underline"
+					>
+						{ancestor.title || t("session.untitled")}
+					</a>
+					<span aria-hidden className="px-1">
+						›
+					</span>
+				</span>
+			))}
+		</nav>
+	);
+}
+
+function Children({ summary }: { summary: SessionSummary }) {
+	const t = useT();
+	const app = useApp();
+	const [open, setOpen] = useState(false);
+	const [children, setChildren] = useState<SessionSummary[] | "failed">();
+	useEffect(() => {
+		if (!open) return;
+		app.children(summary.id).then(setChildren, () => setChildren("failed"));
+	}, [open, app, summary.id]);
+	const label = t("session.children", { count: summary.childCount });
+	return (
+		<Popover
+			label={label}
+			open={open}
+			onOpenChange={setOpen}
+			className="w-72"
+			trigger={
+				<IconButton label={label} data-testid="children">
+					<GitFork size={16} />
+				</IconButton>
+			}
+		>
+			<h2 className="px-4 pt-3 pb-1 text-sm font-semibold">{label}</h2>
+			<ul className="min-h-10 overflow-y-auto px-1.5 pb-1.5 text-sm">
+				{children === "failed" && (
+					<li className="text-soft px-2.5 py-2">{t("session.children.failed")}</li>
+				)}
+				{children === undefined && <li className="text-soft px-2.5 py-2">{t("common.loading")}</li>}
+				{Array.isArray(children) &&
+					children.map((child) => (
+						<li key={child.id}>
+							<a
+								href={`#/s/${encodeURIComponent(child.id)}`}
+								onClick={() => setOpen(false)}
+								className="hover:bg-hover block truncate rounded-lg px-2.5 py-1.5"
+							>
+								{child.title || t("session.untitled")}
+							</a>
+						</li>
+					))}
+			</ul>
+		</Popover>
+	);
+}
+
+function TitleBox({ summary, onDone }: { summary: SessionSummary; onDone(): void }) {
+	const t = useT();
+	const app = useApp();
+	const [title, setTitle] = useState(summary.title);
+	const box = useRef<HTMLInputElement>(null);
+	const left = useRef(false);
+	useEffect(() => {
+		const timer = setTimeout(() => box.current?.select(), 30);
+		return () => clearTimeout(timer);
+	}, []);
+	const done = (keep: boolean) => {
+		if (left.current) return;
+		left.current = true;
+		const next = title.trim();
+		if (keep && next !== "" && next !== summary.title) void app.rename(summary.id, next);
+		onDone();
+	};
+	return (
+		<h1>
+			<input
+				ref={box}
+				value={title}
+				maxLength={200}
+				aria-label={t("session.rename.label")}
+				data-testid="rename"
+				onChange={(event) => setTitle(event.target.value)}
+				onBlur={() => done(true)}
+				onKeyDown={(event) => {
+					if (event.nativeEvent.isComposing || event.keyCode === 229) return;
+					if (event.key === "Enter") done(true);
+					if (event.key === "Escape") done(false);
+				}}
+				className="border-edge bg-raised h-8 w-full max-w-md rounded-md border px-2 text-[15px] font-semibold"
+			/>
+		</h1>
+	);
+}
+
+function Actions({ context }: { context: CommandContext }) {
+	const t = useT();
+	const online = useOnline();
+	const entry = (command: Command, icon: ReactNode, part: Partial<MenuEntry> = {}): MenuEntry => ({
+		key: command.id,
+		label: t(command.title),
+		icon,
+		shortcut: shown(command.shortcut),
+		disabled: !online && command !== copyId,
+		run: () => command.run(context),
+		...part,
+	});
+	const archived = context.session?.summary?.archived === true;
+	return (
+		<Menu
+			trigger={
+				<IconButton label={t("session.actions")} data-testid="session-menu">
+					<Ellipsis size={17} />
+				</IconButton>
+			}
+			entries={[
+				entry(rename, <Pencil size={14} />),
+				archived
+					? entry(unarchive, <ArchiveRestore size={14} />)
+					: entry(archive, <Archive size={14} />),
+				entry(copyId, <Copy size={14} />),
+				entry(remove, <Trash2 size={14} />, { danger: true, apart: true }),
+			]}
+		/>
+	);
+}

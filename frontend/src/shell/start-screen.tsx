@@ -1,0 +1,54 @@
+import { type Ref, useRef } from "react";
+import { Composer, type ComposerHandle } from "@/composer/composer";
+import { useT } from "@/i18n/i18n";
+import { useConnection } from "@/link/hooks";
+import { Start } from "@/start/start";
+import { useApp, useHost } from "@/state/context";
+import { Page } from "./pages";
+
+/** Where a conversation begins: it comes into being with its first message, named after it. */
+export function StartScreen({
+	composer,
+	onStarted,
+}: {
+	composer: Ref<ComposerHandle>;
+	onStarted(id: string): void;
+}) {
+	const t = useT();
+	const app = useApp();
+	const known = useHost((host) => host.init !== undefined);
+	const appName = useHost((host) => host.appName);
+	const enabled = useHost((host) => host.features.send);
+	const { phase } = useConnection();
+	const box = useRef<ComposerHandle>(null);
+	if (!known) {
+		return (
+			<Page title={t("start.waiting", { name: appName })} status testId="starting">
+				<p className="text-soft mt-2">
+					{t(phase === "away" ? "connection.away" : "start.waiting.body")}
+				</p>
+			</Page>
+		);
+	}
+	return (
+		<main className="min-h-0 flex-1">
+			<Start
+				onIdea={(text) => box.current?.fill(text)}
+				composer={
+					<Composer
+						ref={(handle) => {
+							box.current = handle;
+							if (typeof composer === "function") composer(handle);
+							else if (composer) composer.current = handle;
+						}}
+						place="new"
+						appName={appName}
+						enabled={enabled}
+						autoFocus
+						onSend={(text) => app.attempt(app.start(text).then((id) => onStarted(id)))}
+					/>
+				}
+			/>
+		</main>
+	);
+}

@@ -1,0 +1,420 @@
+import type {
+	Approval,
+	ApprovalSettlement,
+	Features,
+	QueueItem,
+	SessionItem,
+	SessionSummary,
+	UsageItem,
+} from "@/contract/session.gen";
+
+/**
+ * A session server in memory that speaks whole frames, for tests and for looking at the interface. It
+ * follows the rules a client depends on (order of answer and pushes, seq, epoch, paging, presence) and
+ * none of the others. Nothing in it runs by itself: tests push what happens.
+ */
+export class FakeServer {
+	epoch = "epoch-1";
+	seq = 100;
+	appName = "Aalis";
+	features: Features = { send: true, rewind: false, compress: false, settings: false };
+	readonly sessions = new Map<string, FakeSession>();
+	readonly approvals = new Map<string, Approval>();
+	readonly connections = new Set<FakeConnection>();
+	/** Every request of every connection, in order. */
+	readonly requests: { method: string; params: Record<string, unknown> }[] = [];
+	/** Items in a page of history. */
+	pageSize = 40;
+	/** Takes a request over: returns its result, throws a FakeError, or returns undefined to pass. */
+	intercept?: (method: string, params: Record<string, unknown>) => object | undefined;
+	/** Called after a message was taken. */
+	onSend?: (sessionId: string, content: string) => void;
+	/** Answers that are held back until `release`. */
+	private held: (() => void)[] | undefined;
+	private nextId = 1;
+
+	connect(send: (frame: string) => void, disconnect: (reason: string) => void = () => undefined) {
+		const connection = new FakeConnection(this, send, disconnect);
+		this.connections.add(connection);
+		return connection;
+	}
+
+	session(
+		summary: Partial<SessionSummary> & { id: string },
+		items: SessionItem[] = [],
+	): FakeSession {
+		const session: FakeSession = { summary: summaryOf(summary), items, fixed: {} };
+		this.sessions.set(summary.id, session);
+		return session;
+	}
+
+	id(prefix: string): string {
+		return `${prefix}-${this.nextId++}`;
+	}
+
+	hold(): void {
+		this.held ??= [];
+	}
+
+	release(): void {
+		const held = this.held ?? [];
+		this.held = undefined;
+		for (const answer of held) answer();
+	}
+
+	whenReleased(answer: () => void): void {
+		if (this.held) this.held.push(answer);
+		else answer();
+	}
+
+	requestsOf(method: string): Record<string, unknown>[] {
+		return this.requests.filter((request) => request.method === method).map((r) => r.params);
+	}
+
+	// ---- what happens ----------------------------------------------------------------------------
+
+	private toSubscribers(sessionId: string, method: string, params: object): void {
+		const seq = ++this.seq;
+		for (const connection of this.connections) {
+			if (connection.subscribed.has(sessionId)) {
+				connection.push(method, { sessionId, epoch: this.epoch, seq, ...params });
+			}
+		}
+	}
+
+	private keep(sessionId: string, item: SessionItem): void {
+		const session = this.need(sessionId);
+		if (item.kind === "plan" || item.kind === "usage" || item.kind === "queue") {
+			session.fixed[item.kind] = item as never;
+			return;
+		}
+		const at = session.items.findIndex((other) => other.itemId === item.itemId);
+		if (at < 0) session.items.push(item);
+		else session.items[at] = item;
+	}
+
+	start(sessionId: string, item: SessionItem): void {
+		this.keep(sessionId, item);
+		this.toSubscribers(sessionId, "item/started", { item });
+	}
+
+	complete(sessionId: string, item: SessionItem): void {
+		this.keep(sessionId, item);
+		this.toSubscribers(sessionId, "item/completed", { item });
+	}
+
+	delta(sessionId: string, itemId: string, text: string): void {
+		const item = this.need(sessionId).items.find((other) => other.itemId === itemId);
+		if (item?.kind === "tool-call")
+			this.keep(sessionId, { ...item, output: (item.output ?? "") + text });
+		else if (item && "text" in item)
+			this.keep(sessionId, { ...item, text: item.text + text } as SessionItem);
+		this.toSubscribers(sessionId, "item/delta", { itemId, text });
+	}
+
+	resync(sessionId: string, items: SessionItem[]): void {
+		this.need(sessionId).items = items;
+		this.toSubscribers(sessionId, "session/resync", {});
+	}
+
+	change(id: string, part: Partial<SessionSummary>): void {
+		const session = this.need(id);
+		session.summary = { ...session.summary, ...part } as SessionSummary;
+		this.toWatchers([session.summary], []);
+	}
+
+	toWatchers(upserts: SessionSummary[], removes: string[]): void {
+		for (const connection of this.connections) {
+			if (connection.watching)
+				connection.push("sessions/changed", { upserts, removes, groups: [] });
+		}
+	}
+
+	request(approval: Approval): void {
+		this.approvals.set(approval.id, approval);
+		for (const connection of this.connections) {
+			if (connection.present) connection.push("approval/requested", { approval });
+		}
+	}
+
+	settle(id: string, settlement: ApprovalSettlement): void {
+		const approval = this.approvals.get(id);
+		this.approvals.delete(id);
+		for (const connection of this.connections) {
+			connection.push("approval/settled", { approvalId: id, ...settlement });
+		}
+		const card =
+			approval &&
+			this.sessions.get(approval.sessionId)?.items.find((i) => i.itemId === approval.callId);
+		if (approval && card?.kind === "tool-call") {
+			this.start(approval.sessionId, {
+				...card,
+				settlement,
+				status: settlement.state === "approved" ? "running" : "denied",
+			});
+		}
+	}
+
+	/** A new start of the service: everybody is disconnected, numbers begin anew. */
+	restart(): void {
+		this.epoch = `epoch-${Number(this.epoch.split("-")[1]) + 1}`;
+		this.seq = 0;
+		for (const connection of [...this.connections]) connection.drop("");
+	}
+
+	need(id: string): FakeSession {
+		const session = this.sessions.get(id);
+		if (!session) throw new FakeError(-32000, "There is no such session.", "not-found");
+		return session;
+	}
+}
+
+export interface FakeSession {
+	summary: SessionSummary;
+	items: SessionItem[];
+	fixed: { plan?: SessionItem; usage?: UsageItem; queue?: QueueItem };
+}
+
+export class FakeError extends Error {
+	constructor(
+		readonly code: number,
+		message: string,
+		readonly reason?: string,
+	) {
+		super(message);
+	}
+}
+
+export class FakeConnection {
+	readonly subscribed = new Set<string>();
+	watching = false;
+	present = false;
+	private shaken = false;
+	private gone = false;
+
+	constructor(
+		private readonly server: FakeServer,
+		private readonly send: (frame: string) => void,
+		private readonly disconnect: (reason: string) => void,
+	) {}
+
+	push(method: string, params: object): void {
+		if (!this.gone) this.send(JSON.stringify({ jsonrpc: "2.0", method, params }));
+	}
+
+	close(): void {
+		this.gone = true;
+		this.server.connections.delete(this);
+	}
+
+	drop(reason: string): void {
+		this.close();
+		this.disconnect(reason);
+	}
+
+	receive(text: string): void {
+		const frame = JSON.parse(text) as {
+			id: number;
+			method: string;
+			params?: Record<string, unknown>;
+		};
+		const params = frame.params ?? {};
+		this.server.requests.push({ method: frame.method, params });
+		const answer = (body: object) =>
+			this.server.whenReleased(() => {
+				if (!this.gone) this.send(JSON.stringify({ jsonrpc: "2.0", id: frame.id, ...body }));
+			});
+		try {
+			answer({
+				result: this.server.intercept?.(frame.method, params) ?? this.handle(frame.method, params),
+			});
+		} catch (error) {
+			if (!(error instanceof FakeError)) throw error;
+			const data = error.reason === undefined ? {} : { data: { code: error.reason } };
+			answer({ error: { code: error.code, message: error.message, ...data } });
+		}
+	}
+
+	private handle(method: string, params: Record<string, unknown>): object {
+		const { server } = this;
+		if (method === "initialize") {
+			this.shaken = true;
+			return {
+				protocolVersion: "0.2.0",
+				experimental: true,
+				server: { name: "fake" },
+				identity: { platform: "webui", userId: "console" },
+				surface: "webui",
+				features: server.features,
+				appName: server.appName,
+			};
+		}
+		if (!this.shaken) throw new FakeError(-32600, "initialize first");
+		const id = String(params.sessionId ?? "");
+		switch (method) {
+			case "sessions/watch":
+				this.watching = true;
+				return {};
+			case "sessions/list":
+				return list(server, params);
+			case "session/create": {
+				const name = typeof params.name === "string" ? params.name : "Session";
+				const { summary } = server.session({
+					id: server.id("s"),
+					title: name,
+					updatedAt: Date.now(),
+				});
+				setTimeout(() => server.toWatchers([summary], []), 0);
+				return { session: summary };
+			}
+			case "session/rename":
+				server.need(id);
+				setTimeout(() => server.change(id, { title: String(params.title) }), 0);
+				return {};
+			case "session/archive":
+			case "session/unarchive":
+				server.need(id);
+				setTimeout(() => server.change(id, { archived: method === "session/archive" }), 0);
+				return {};
+			case "session/delete":
+				server.need(id);
+				server.sessions.delete(id);
+				setTimeout(() => server.toWatchers([], [id]), 0);
+				return {};
+			case "session/markSeen":
+				server.need(id);
+				setTimeout(() => server.sessions.has(id) && server.change(id, { unread: false }), 0);
+				return {};
+			case "session/subscribe": {
+				const snapshot = this.snapshot(id);
+				this.subscribed.add(id);
+				return snapshot;
+			}
+			case "session/unsubscribe":
+				this.subscribed.delete(id);
+				return {};
+			case "session/history":
+				return page(server, id, String(params.before));
+			case "turn/send":
+				return this.take(id, params);
+			case "presence/update":
+				this.present = params.active === true;
+				if (this.present) {
+					for (const approval of server.approvals.values())
+						this.push("approval/requested", { approval });
+				}
+				return {};
+			case "approval/respond":
+				return this.respond(params);
+			default:
+				return {};
+		}
+	}
+
+	private snapshot(id: string): object {
+		const { server } = this;
+		const session = server.need(id);
+		const { items, before } = page(server, id);
+		return {
+			epoch: server.epoch,
+			seq: server.seq,
+			session: session.summary,
+			items: [...items, ...Object.values(session.fixed)],
+			approvals: [...server.approvals.values()].filter((approval) => approval.sessionId === id),
+			...(before === undefined ? {} : { before }),
+		};
+	}
+
+	private take(id: string, params: Record<string, unknown>): object {
+		const { server } = this;
+		const session = server.need(id);
+		const clientId = (params.ext as { clientId?: string } | undefined)?.clientId;
+		const known = session.items.some(
+			(item) => item.kind === "user-message" && item.ext?.clientId === clientId,
+		);
+		if (clientId !== undefined && known) return {};
+		const content = String(params.content);
+		const item: SessionItem = {
+			kind: "user-message",
+			itemId: server.id("u"),
+			at: Date.now(),
+			text: content,
+			speaker: { platform: "webui", userId: "console", owner: true },
+			entry: "opened",
+			...(clientId === undefined ? {} : { ext: { clientId } }),
+		};
+		setTimeout(() => {
+			server.complete(id, item);
+			server.onSend?.(id, content);
+		}, 0);
+		return {};
+	}
+
+	private respond(params: Record<string, unknown>): object {
+		const approval = this.server.approvals.get(String(params.approvalId));
+		if (!approval) throw new FakeError(-32000, "This was settled already.", "approval-settled");
+		if (approval.contentHash !== params.contentHash) {
+			throw new FakeError(-32000, "What you saw is not what waits.", "hash-mismatch");
+		}
+		const settlement: ApprovalSettlement = {
+			state: params.decision === "approve" ? "approved" : "denied",
+			source: "answer",
+			at: Date.now(),
+			by: { platform: "webui", userId: "console", owner: true },
+		};
+		setTimeout(() => this.server.settle(approval.id, settlement), 0);
+		return {};
+	}
+}
+
+function list(server: FakeServer, params: Record<string, unknown>): object {
+	const query = String(params.query ?? "").toLowerCase();
+	const rank = (s: SessionSummary) =>
+		s.attention ? 0 : s.error ? 1 : s.unread ? 2 : s.running ? 3 : 4;
+	const all = [...server.sessions.values()]
+		.map((session) => session.summary)
+		.filter((s) => s.archived === (params.archived === true) && s.parentId === params.parentId)
+		.filter((s) => s.title.toLowerCase().includes(query) || s.id.includes(query))
+		.sort((a, b) => rank(a) - rank(b) || b.updatedAt - a.updatedAt);
+	const from =
+		params.cursor === undefined ? 0 : Number(String(params.cursor).slice("cursor:".length));
+	const to = from + Number(params.limit ?? 50);
+	return {
+		sessions: all.slice(from, to),
+		groups: [],
+		...(to < all.length ? { nextCursor: `cursor:${to}` } : {}),
+	};
+}
+
+function page(
+	server: FakeServer,
+	id: string,
+	before?: string,
+): { items: SessionItem[]; before?: string } {
+	const { items } = server.need(id);
+	const end =
+		before === undefined ? items.length : items.findIndex((item) => item.itemId === before);
+	if (end < 0) throw new FakeError(-32000, "That place in the history is gone.", "not-found");
+	const start = Math.max(0, end - server.pageSize);
+	const first = items[start];
+	return {
+		items: items.slice(start, end),
+		...(start > 0 && first ? { before: first.itemId } : {}),
+	};
+}
+
+export const summaryOf = (part: Partial<SessionSummary> & { id: string }): SessionSummary => ({
+	title: part.id,
+	childCount: 0,
+	kind: "owner",
+	section: "owner",
+	createdAt: 1_700_000_000_000,
+	updatedAt: 1_700_000_000_000,
+	running: false,
+	error: false,
+	unread: false,
+	attention: false,
+	archived: false,
+	background: 0,
+	...part,
+});

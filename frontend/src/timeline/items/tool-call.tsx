@@ -1,0 +1,306 @@
+import {
+	Ban,
+	Check,
+	ChevronRight,
+	CircleSlash,
+	FilePen,
+	Hand,
+	Loader,
+	SquareTerminal,
+	Wrench,
+	X,
+} from "lucide-react";
+import { type ReactNode, useEffect, useMemo, useState } from "react";
+import type { ToolCallItem } from "@/contract/session.gen";
+import { useLocale, useT } from "@/i18n/i18n";
+import { useApp, useApprovals } from "@/state/context";
+import { CopyButton } from "@/ui/copy";
+import { countChanges, diffTexts } from "@/ui/diff/diff";
+import { DiffView } from "@/ui/diff/diff-view";
+import { useNow } from "@/ui/hooks";
+import { valueForCard } from "@/ui/sanitize";
+import { Untrusted } from "@/ui/untrusted";
+import { lastLine } from "../ansi/ansi";
+import { Output } from "../ansi/output";
+import { useTimeline } from "../context";
+import { Settlement } from "./settlement";
+import { isWaiting, stateOf, type ToolState } from "./tool-state";
+import type { ItemProps } from "./view";
+
+/** One call of a tool: a line that says what and how far, with everything behind it. */
+export function ToolCall({ item }: ItemProps<"tool-call">) {
+	const t = useT();
+	const state = stateOf(item);
+	const waiting = isWaiting(item);
+	const failed =
+		state === "failed" || (item.display?.kind === "file-change" && state === "completed");
+	const [open, setOpen] = useState<boolean>();
+	const shown = open ?? failed;
+	return (
+		// biome-ignore lint/a11y/useSemanticElements: a fieldset would draw a frame of its own.
+		<div
+			role="group"
+			aria-label={t("tool.label", { tool: item.tool })}
+			className={`my-1 overflow-hidden rounded-xl border ${waiting ? "border-warn-edge" : "border-line"} bg-raised`}
+		>
+			<button
+				type="button"
+				aria-expanded={shown}
+				onClick={() => setOpen(!shown)}
+				className="hover:bg-hover flex w-full items-center gap-2.5 px-3 py-2 text-left text-[13.5px]"
+			>
+				<ToolIcon item={item} />
+				<span className="min-w-0 flex-1 truncate">
+					<Headline item={item} />
+				</span>
+				<StateMark item={item} state={state} />
+				<ChevronRight
+					size={15}
+					aria-hidden
+					className={`text-soft shrink-0 transition-transform ${shown ? "rotate-90" : ""}`}
+				/>
+			</button>
+			{!shown && state === "running" && !waiting && item.output && (
+				<p className="text-soft truncate px-3 pb-2 pl-9 font-mono text-xs">
+					<Untrusted text={lastLine(item.output)} />
+				</p>
+			)}
+			{waiting && item.approvalId && <Waiting approvalId={item.approvalId} />}
+			{item.settlement && (item.settlement.state !== "approved" || shown) && (
+				<Settlement settlement={item.settlement} />
+			)}
+			{shown && <Body item={item} hideFacts={waiting} />}
+		</div>
+	);
+}
+
+function ToolIcon({ item }: { item: ToolCallItem }) {
+	const Icon =
+		item.display?.kind === "command"
+			? SquareTerminal
+			: item.display?.kind === "file-change"
+				? FilePen
+				: Wrench;
+	return <Icon size={15} aria-hidden className="text-soft shrink-0" />;
+}
+
+function Headline({ item }: { item: ToolCallItem }) {
+	const { display } = item;
+	if (display?.kind === "command") {
+		return (
+			<code className="font-mono text-[13px]">
+				<Untrusted text={firstLine(display.command)} />
+			</code>
+		);
+	}
+	if (display?.kind === "file-change") {
+		return (
+			<>
+				<Untrusted text={display.path} />
+				<Changes removed={display.removed ?? ""} added={display.added ?? ""} />
+			</>
+		);
+	}
+	const essential = Object.values(item.args).find(
+		(value) => typeof value === "string" && value !== "",
+	);
+	return (
+		<>
+			<span className="font-medium">
+				<Untrusted text={item.tool} />
+			</span>
+			{typeof essential === "string" && (
+				<span className="text-soft ml-2">
+					<Untrusted text={firstLine(essential)} />
+				</span>
+			)}
+		</>
+	);
+}
+
+const firstLine = (text: string): string => {
+	const line = text.trimStart().split("\n", 1)[0] ?? "";
+	return line.length < text.trim().length ? `${line} …` : line;
+};
+
+function Changes({ removed, added }: { removed: string; added: string }) {
+	const counts = useMemo(() => countChanges(diffTexts(removed, added)), [removed, added]);
+	return (
+		<span className="ml-2 font-mono text-xs">
+			<span className="text-good">+{counts.added}</span>{" "}
+			<span className="text-bad">−{counts.removed}</span>
+		</span>
+	);
+}
+
+const looks: Record<ToolState, { tone: string; icon: ReactNode }> = {
+	generating: { tone: "text-soft", icon: <Loader size={14} className="pulse" /> },
+	waiting: { tone: "text-warn", icon: <Hand size={14} /> },
+	running: { tone: "text-accent", icon: <Loader size={14} className="spin" /> },
+	completed: { tone: "text-good", icon: <Check size={14} /> },
+	failed: { tone: "text-bad", icon: <X size={14} /> },
+	denied: { tone: "text-warn", icon: <Ban size={14} /> },
+	aborted: { tone: "text-soft", icon: <CircleSlash size={14} /> },
+};
+
+function StateMark({ item, state }: { item: ToolCallItem; state: ToolState }) {
+	const { t, duration } = useLocale();
+	const running = state === "running" && item.startedAt !== undefined;
+	const now = useNow(running ? 1000 : 0);
+	const elapsed = item.durationMs ?? (running && item.startedAt ? now - item.startedAt : undefined);
+	const exitCode = item.display?.kind === "command" ? item.display.exitCode : undefined;
+	return (
+		<span className={`flex shrink-0 items-center gap-2 text-xs ${looks[state].tone}`}>
+			{exitCode !== undefined && exitCode !== 0 && (
+				<span>{t("tool.exit", { code: exitCode })}</span>
+			)}
+			{item.taskId !== undefined && <span>{t("tool.background")}</span>}
+			{item.sentToRoom && <span>{t("tool.sentToRoom")}</span>}
+			{elapsed !== undefined && elapsed >= 1000 && (
+				<span className="text-soft tabular-nums">{duration(elapsed)}</span>
+			)}
+			<span className="flex items-center gap-1">
+				<span aria-hidden className="flex">
+					{looks[state].icon}
+				</span>
+				<span className={state === "completed" ? "sr-only" : ""}>
+					{t(item.notExecuted && state !== "denied" ? "tool.notExecuted" : `tool.${state}`)}
+				</span>
+			</span>
+		</span>
+	);
+}
+
+/** The approval of this very card; the same object the inbox shows. */
+function Waiting({ approvalId }: { approvalId: string }) {
+	const t = useT();
+	const app = useApp();
+	const { session, renderApproval } = useTimeline();
+	const pending = useApprovals((state) => state.pending.get(approvalId));
+	const missing = pending === undefined;
+	useEffect(() => {
+		if (!missing) return;
+		// Its push is usually right behind the card's.
+		const timer = setTimeout(() => app.seek(session.id, approvalId), 800);
+		return () => clearTimeout(timer);
+	}, [missing, app, session, approvalId]);
+	if (!pending)
+		return <p className="text-soft px-3 pb-2.5 pl-9 text-[13px]">{t("approval.missing")}</p>;
+	return <div className="border-line border-t">{renderApproval(pending.approval)}</div>;
+}
+
+function Body({ item, hideFacts }: { item: ToolCallItem; hideFacts: boolean }) {
+	const t = useT();
+	const { display } = item;
+	const output = item.output ?? "";
+	// A command's result repeats its output for the model; one of the two is enough for a person.
+	const result = display?.kind === "command" && output !== "" ? undefined : item.result;
+	return (
+		<div className="border-line border-t text-[13.5px]">
+			{display?.kind === "command" && !hideFacts && (
+				<Fact label={t("tool.command")}>
+					<pre className="font-mono text-[13px] break-words whitespace-pre-wrap">
+						<Untrusted text={display.command} />
+					</pre>
+					{display.cwd !== undefined && (
+						<p className="text-soft mt-1 font-mono text-xs">
+							<Untrusted text={t("tool.cwd", { cwd: display.cwd })} />
+						</p>
+					)}
+				</Fact>
+			)}
+			{display?.kind === "file-change" && !hideFacts && (
+				<FileChange path={display.path} removed={display.removed} added={display.added} />
+			)}
+			{display === undefined && !hideFacts && Object.keys(item.args).length > 0 && (
+				<Fact label={t("tool.args")}>
+					<Parameters value={item.args} />
+				</Fact>
+			)}
+			{output !== "" && (
+				<div className="group/out relative">
+					<Output text={output} label={t("tool.output")} />
+					<span className="bg-raised absolute top-1 right-2 rounded-lg opacity-0 group-focus-within/out:opacity-100 group-hover/out:opacity-100">
+						<CopyButton
+							text={() => output}
+							label={t("tool.copyOutput")}
+							done={t("common.copied")}
+						/>
+					</span>
+				</div>
+			)}
+			{result !== undefined && result !== "" && (
+				<Fact label={t("tool.result")}>
+					<pre
+						// biome-ignore lint/a11y/noNoninteractiveTabindex: a pane that scrolls must be reachable by keyboard.
+						tabIndex={0}
+						className="max-h-80 overflow-auto font-mono text-[12.5px] break-words whitespace-pre-wrap"
+					>
+						<Untrusted text={pretty(result)} />
+					</pre>
+				</Fact>
+			)}
+			{output === "" && (result === undefined || result === "") && item.status === "completed" && (
+				<p className="text-soft px-3 py-2 text-[13px]">{t("tool.noOutput")}</p>
+			)}
+		</div>
+	);
+}
+
+function FileChange({
+	path,
+	removed,
+	added,
+}: {
+	path: string;
+	removed: string | undefined;
+	added: string | undefined;
+}) {
+	const t = useT();
+	const lines = useMemo(() => diffTexts(removed ?? "", added ?? ""), [removed, added]);
+	return (
+		<div className="max-h-[28rem] overflow-auto py-1">
+			<DiffView
+				lines={lines}
+				label={t("tool.change", { path })}
+				more={(count) => t("common.showMore", { count })}
+			/>
+		</div>
+	);
+}
+
+function Parameters({ value }: { value: Record<string, unknown> }) {
+	return (
+		<dl className="space-y-1 font-mono text-[12.5px]">
+			{Object.entries(value).map(([key, part]) => (
+				<div key={key} className="flex gap-2">
+					<dt className="text-soft shrink-0">
+						<Untrusted text={key} />
+					</dt>
+					<dd className="max-h-60 min-w-0 overflow-auto break-words whitespace-pre-wrap">
+						<Untrusted text={valueForCard(part)} />
+					</dd>
+				</div>
+			))}
+		</dl>
+	);
+}
+
+function Fact({ label, children }: { label: string; children: ReactNode }) {
+	return (
+		<div className="px-3 py-2">
+			<p className="text-soft mb-1 text-xs">{label}</p>
+			{children}
+		</div>
+	);
+}
+
+// JSON is laid out to be read; anything else is shown as the model got it.
+function pretty(result: string): string {
+	if (!/^\s*[[{]/.test(result)) return result;
+	try {
+		return JSON.stringify(JSON.parse(result), undefined, 2);
+	} catch {
+		return result;
+	}
+}
