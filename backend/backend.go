@@ -2,13 +2,12 @@
 // whom, and closes it again. It holds the lists (engines, providers, tools, protocols) and no rule of
 // its own. Package app calls it; tests of the whole program do too.
 //
-//	Open                        lock, database, loop, recovery, services, protocol server
+//	Open                        lock, database, loop, approvals' clocks, recovery, services
 //	Backend.Run                 serves until its context ends
 //	  turn.Reactor.Run          conducts turns
-//	  approval.Service.Run      presence and clocks
 //	  core.Eraser               erases what was deleted
-//	  server.Server.Run         the door; its end ends everything
-//	  then, in this order       door, turns (their ends are written), loop, database
+//	  server.Server.Run         the door
+//	  then, in this order       all three (the turns' ends are written), connections, clocks, loop, database
 package backend
 
 import (
@@ -73,9 +72,10 @@ type Backend struct {
 	door     *server.Server
 	ready    func(Ready)
 
-	stopLoop context.CancelFunc
-	loopDone chan error
-	once     sync.Once
+	// The loop, and the approvals that follow it, run from Open to Close: recovery writes too.
+	stopLoop, stopApprovals context.CancelFunc
+	loopDone, approvalsDone chan error
+	once                    sync.Once
 }
 
 // providers is the list of dialects.
@@ -124,7 +124,7 @@ func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error
 	if b.loop, err = core.New(core.Options{Store: b.store, Admission: b.approval, Log: b.log}); err != nil {
 		return err
 	}
-	b.startLoop()
+	b.start()
 	if err := core.Recover(ctx, b.loop); err != nil {
 		return err
 	}
@@ -175,10 +175,14 @@ func (b *Backend) openDoor(ctx context.Context) error {
 	return err
 }
 
-func (b *Backend) startLoop() {
-	ctx, cancel := context.WithCancel(context.Background())
-	b.stopLoop, b.loopDone = cancel, make(chan error, 1)
-	go func() { b.loopDone <- b.loop.Run(ctx) }() // ended and awaited by Close
+// start runs the loop and the approvals' clocks; Close ends them in the other order and waits.
+func (b *Backend) start() {
+	loop, cancelLoop := context.WithCancel(context.Background())
+	b.stopLoop, b.loopDone = cancelLoop, make(chan error, 1)
+	go func() { b.loopDone <- b.loop.Run(loop) }()
+	clocks, cancelClocks := context.WithCancel(context.Background())
+	b.stopApprovals, b.approvalsDone = cancelClocks, make(chan error, 1)
+	go func() { b.approvalsDone <- b.approval.Run(clocks, b.loop) }()
 }
 
 // Run serves until ctx ends or a part of it fails, and closes everything. ready is called once every
@@ -201,7 +205,6 @@ func (b *Backend) Run(ctx context.Context, ready func(Ready)) error {
 		})
 	}
 	run("turns", b.turns.Run)
-	run("approvals", func(ctx context.Context) error { return b.approval.Run(ctx, b.loop) })
 	run("eraser", func(ctx context.Context) error { return core.Eraser(ctx, b.loop) })
 	run("door", b.door.Run)
 	parts.Wait()
@@ -217,8 +220,12 @@ func (b *Backend) Close() (err error) {
 			cancel()
 		}
 		if b.stopLoop != nil {
+			b.stopApprovals()
+			if e := <-b.approvalsDone; e != nil && !errors.Is(e, context.Canceled) && !errors.Is(e, core.ErrClosed) {
+				err = fmt.Errorf("approvals: %w", e)
+			}
 			b.stopLoop()
-			err = <-b.loopDone
+			err = errors.Join(err, <-b.loopDone)
 		}
 		if b.owner != nil {
 			err = errors.Join(err, b.owner.Remove())
