@@ -6,9 +6,8 @@ import (
 	"os"
 	"reflect"
 	"testing"
-	"testing/synctest"
-
 	"testing/cryptotest"
+	"testing/synctest"
 )
 
 var update = flag.Bool("update", false, "add kinds that the golden file lacks; it never changes a line that is there")

@@ -193,6 +193,7 @@ func (r row) str(i int) string {
 	}
 	return ""
 }
+
 func (r row) bytes(i int) []byte {
 	switch s := r[i].(type) {
 	case string:

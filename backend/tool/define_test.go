@@ -74,8 +74,10 @@ func TestArguments(t *testing.T) {
 		{"no arguments", ``, `"path" is missing; it must be a string that is not empty.`},
 		{"a slip in a name", `{"pth":"a"}`, `"path" is missing; it must be a string that is not empty; "pth" is not a parameter, did you mean "path"?.`},
 		{"wrong case", `{"path":"a","Count":2}`, `"Count" is not a parameter, did you mean "count"?.`},
-		{"everything at once", `{"path":5,"count":10,"mode":"x","all":"yes","zzzzz":1}`,
-			`"path" must be a string that is not empty, got 5; "count" must be an integer from 1 to 9, got 10; "mode" must be one of "fast", "slow", got "x"; "all" must be true or false, got "yes"; "zzzzz" is not a parameter.`},
+		{
+			"everything at once", `{"path":5,"count":10,"mode":"x","all":"yes","zzzzz":1}`,
+			`"path" must be a string that is not empty, got 5; "count" must be an integer from 1 to 9, got 10; "mode" must be one of "fast", "slow", got "x"; "all" must be true or false, got "yes"; "zzzzz" is not a parameter.`,
+		},
 		{"a name twice", `{"path":"shown","path":"run"}`, `"path" stands twice.`},
 		{"no object", `["a"]`, `they must be one JSON object, got ["a"].`},
 		{"not UTF-8", "{\"path\":\"\xff\"}", `they are not valid UTF-8.`},
@@ -126,7 +128,8 @@ func TestRegistry(t *testing.T) {
 			"no description of a parameter": func() {
 				Define(Definition{Name: "x", Example: json.RawMessage(`{"a":""}`)}, func(context.Context, Call, struct {
 					A string `json:"a"`
-				}) (Prepared, error) {
+				},
+				) (Prepared, error) {
 					return Prepared{}, nil
 				})
 			},

@@ -21,10 +21,14 @@ func TestNewDiff(t *testing.T) {
 		before, after []byte
 		want          string
 	}{
-		{"one line in the middle", []byte("1\n2\n3\n4\n5\n6\n7\n8\n9\n"), []byte("1\n2\n3\n4\nfive\n6\n7\n8\n9\n"),
-			"--- a/f\n+++ b/f\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n"},
-		{"two hunks", []byte("1\n2\n3\n4\n5\n6\n7\n8\n9\n"), []byte("one\n2\n3\n4\n5\n6\n7\n8\nnine\n"),
-			"--- a/f\n+++ b/f\n@@ -1,4 +1,4 @@\n-1\n+one\n 2\n 3\n 4\n@@ -6,4 +6,4 @@\n 6\n 7\n 8\n-9\n+nine\n"},
+		{
+			"one line in the middle", []byte("1\n2\n3\n4\n5\n6\n7\n8\n9\n"), []byte("1\n2\n3\n4\nfive\n6\n7\n8\n9\n"),
+			"--- a/f\n+++ b/f\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n",
+		},
+		{
+			"two hunks", []byte("1\n2\n3\n4\n5\n6\n7\n8\n9\n"), []byte("one\n2\n3\n4\n5\n6\n7\n8\nnine\n"),
+			"--- a/f\n+++ b/f\n@@ -1,4 +1,4 @@\n-1\n+one\n 2\n 3\n 4\n@@ -6,4 +6,4 @@\n 6\n 7\n 8\n-9\n+nine\n",
+		},
 		{"a file that is new", nil, []byte("a\nb\n"), "--- /dev/null\n+++ b/f\n@@ -0,0 +1,2 @@\n+a\n+b\n"},
 		{"a file that is new and empty", nil, []byte{}, "--- /dev/null\n+++ b/f\n"},
 		{"an empty file filled", []byte{}, []byte("a\n"), "--- a/f\n+++ b/f\n@@ -0,0 +1 @@\n+a\n"},

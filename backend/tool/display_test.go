@@ -21,8 +21,10 @@ func TestResolveDisplay(t *testing.T) {
 	}{
 		{"SP-DISP-01 a command", command, `{"command":"ls","cwd":"src"}`, nil, &Shown{Kind: "command", Command: of("ls"), Cwd: of("src")}},
 		{"SP-DISP-01 a file change", change, `{"path":"a","old":"x","new":"y"}`, nil, &Shown{Kind: "file-change", Path: of("a"), Removed: of("x"), Added: of("y")}},
-		{"SP-DISP-02 parts are literal: controls, bidi marks, empty strings", change, `{"path":"a\u202eb\u0007","old":"","new":"\u200b"}`, nil,
-			&Shown{Kind: "file-change", Path: of("a\u202eb\u0007"), Removed: of(""), Added: of("\u200b")}},
+		{
+			"SP-DISP-02 parts are literal: controls, bidi marks, empty strings", change, `{"path":"a\u202eb\u0007","old":"","new":"\u200b"}`, nil,
+			&Shown{Kind: "file-change", Path: of("a\u202eb\u0007"), Removed: of(""), Added: of("\u200b")},
+		},
 		{"SP-DISP-02 names are taken in exact case", command, `{"Command":"ls"}`, nil, nil},
 		{"SP-DISP-03 no declaration", nil, `{"command":"ls"}`, nil, nil},
 		{"SP-DISP-03 an unknown kind", &Display{Kind: "picture", Path: "path"}, `{"path":"a"}`, nil, nil},

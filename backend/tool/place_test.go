@@ -21,7 +21,8 @@ import (
 func tree(t interface {
 	Helper()
 	Fatal(...any)
-}, root string, entries map[string]string) {
+}, root string, entries map[string]string,
+) {
 	t.Helper()
 	for name, content := range entries {
 		path := filepath.Join(root, name)

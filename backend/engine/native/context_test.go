@@ -28,7 +28,8 @@ func TestMessages(t *testing.T) {
 			[]provider.Message{
 				{Role: "user", Text: "hi"},
 				{Role: "assistant", Text: "let me see", Reasoning: "hm", ToolCalls: []provider.ToolCall{{ID: "a", Name: "x", Args: args}, {ID: "b", Name: "y", Args: args}}},
-				{Role: "tool", CallID: "a", Text: "ra"}, {Role: "tool", CallID: "b", Text: "rb"},
+				{Role: "tool", CallID: "a", Text: "ra"},
+				{Role: "tool", CallID: "b", Text: "rb"},
 				{Role: "assistant", Text: "done"},
 			},
 		},

@@ -42,7 +42,9 @@ func TestRefusals(t *testing.T) {
 		"no such model": {404, nil, `{"error":"model \"m\" not found, try pulling it first"}`, refusal{provider.ErrNotFound, "local does not know the model m, or base_url is not its API address.", false, 0}},
 		"no such path":  {404, nil, page, refusal{provider.ErrNotFound, "local does not know the model m, or base_url is not its API address.", false, 0}},
 		"slow down, seconds": {
-			429, map[string]string{"Retry-After": "7"}, `{"error":{"message":"Rate limit reached","type":"requests","code":"rate_limit_exceeded"}}`,
+			429,
+			map[string]string{"Retry-After": "7"},
+			`{"error":{"message":"Rate limit reached","type":"requests","code":"rate_limit_exceeded"}}`,
 			refusal{provider.ErrRateLimit, "local takes no more requests for another 7 seconds.", true, 7 * time.Second},
 		},
 		"slow down, milliseconds": {429, map[string]string{"Retry-After-Ms": "1500", "Retry-After": "9"}, "", refusal{provider.ErrRateLimit, "local takes no more requests for another 2 seconds.", true, 1500 * time.Millisecond}},

@@ -59,16 +59,24 @@ func ref(s string) *string { return &s }
 func TestConformance(t *testing.T) {
 	small := func(t *testing.T, root string) { put(t, root, "a/one.txt", "alpha\nbeta\ngamma\n") }
 	for _, c := range []tooltest.Case{
-		{Tool: named(t, "read_file"), Setup: setup, Good: `{"path":"a/one.txt","offset":2,"limit":1}`, Paths: []string{"path"},
-			Bad: []string{`{"path":""}`, `{"path":"a/one.txt/"}`, `{"path":"a\\one.txt"}`}, Long: `{"path":"wide.txt","limit":100000}`},
-		{Tool: named(t, "write_file"), Setup: small, Good: `{"path":"new/two.txt","content":"x\u202e\n"}`, Paths: []string{"path"},
+		{
+			Tool: named(t, "read_file"), Setup: setup, Good: `{"path":"a/one.txt","offset":2,"limit":1}`, Paths: []string{"path"},
+			Bad: []string{`{"path":""}`, `{"path":"a/one.txt/"}`, `{"path":"a\\one.txt"}`}, Long: `{"path":"wide.txt","limit":100000}`,
+		},
+		{
+			Tool: named(t, "write_file"), Setup: small, Good: `{"path":"new/two.txt","content":"x\u202e\n"}`, Paths: []string{"path"},
 			Bad:   []string{`{"path":"","content":""}`, `{"path":"dir/","content":""}`},
-			Shown: &tool.Shown{Kind: "file-change", Path: ref("new/two.txt"), Added: ref("x\u202e\n")}},
-		{Tool: named(t, "edit_file"), Setup: small, Good: `{"path":"a/one.txt","old_text":"beta","new_text":""}`, Paths: []string{"path"},
+			Shown: &tool.Shown{Kind: "file-change", Path: ref("new/two.txt"), Added: ref("x\u202e\n")},
+		},
+		{
+			Tool: named(t, "edit_file"), Setup: small, Good: `{"path":"a/one.txt","old_text":"beta","new_text":""}`, Paths: []string{"path"},
 			Bad:   []string{`{"path":"a/one.txt","old_text":"","new_text":"x"}`, `{"path":"a/one.txt","old_text":"x","new_text":"x"}`},
-			Shown: &tool.Shown{Kind: "file-change", Path: ref("a/one.txt"), Removed: ref("beta"), Added: ref("")}},
-		{Tool: named(t, "list_files"), Setup: setup, Good: `{"path":"a"}`, Paths: []string{"path"},
-			Bad: []string{`{"path":"a/one.txt"}`}, Long: `{"path":"many"}`},
+			Shown: &tool.Shown{Kind: "file-change", Path: ref("a/one.txt"), Removed: ref("beta"), Added: ref("")},
+		},
+		{
+			Tool: named(t, "list_files"), Setup: setup, Good: `{"path":"a"}`, Paths: []string{"path"},
+			Bad: []string{`{"path":"a/one.txt"}`}, Long: `{"path":"many"}`,
+		},
 	} {
 		t.Run(c.Tool.Name, func(t *testing.T) { tooltest.Run(t, c) })
 	}

@@ -41,10 +41,14 @@ func TestReplaceText(t *testing.T) {
 		{"nothing like it", "a\nb\n", "completely different", false, "old_text does not stand there, nor anything like it; read the file again"},
 		{"nothing like it, all", "a\nb\n", "completely different", true, "old_text does not stand there, nor anything like it; read the file again"},
 		{"in an empty file", "", "x", false, "old_text does not stand there, nor anything like it; read the file again"},
-		{"a slip", "func main() {\n\treturn compute(1)\n}\n", "func main() {\n\treturn compute(2)\n}", false,
-			"old_text does not stand there; the nearest lines are, from line 1:\nfunc main() {\n\treturn compute(1)\n}"},
-		{"white space", "x\n\tif a {\n\t\tb()\n\t}\n", "if a {\n    b()\n}", false,
-			"old_text does not stand there; line 2 and what follows differ from it only in white space:\n\tif a {\n\t\tb()\n\t}"},
+		{
+			"a slip", "func main() {\n\treturn compute(1)\n}\n", "func main() {\n\treturn compute(2)\n}", false,
+			"old_text does not stand there; the nearest lines are, from line 1:\nfunc main() {\n\treturn compute(1)\n}",
+		},
+		{
+			"white space", "x\n\tif a {\n\t\tb()\n\t}\n", "if a {\n    b()\n}", false,
+			"old_text does not stand there; line 2 and what follows differ from it only in white space:\n\tif a {\n\t\tb()\n\t}",
+		},
 		{"escaped twice", "a\n\tb\n", `a\n\tb`, false, `old_text does not stand there; it does when its \n, \t or \" are written as the characters themselves (they are escaped twice)`},
 		{"mixed line ends", "a\r\nb\nc\n", "a\nb", false, "old_text does not stand there; its line ends differ from the file's, which mixes CRLF and LF"},
 	} {

@@ -57,12 +57,16 @@ func TestConformance(t *testing.T) {
 		}
 	}
 	for _, c := range []tooltest.Case{
-		{Tool: named(t, "find_files"), Setup: setup, Good: `{"pattern":"*.go","path":"a"}`, Paths: []string{"path"},
+		{
+			Tool: named(t, "find_files"), Setup: setup, Good: `{"pattern":"*.go","path":"a"}`, Paths: []string{"path"},
 			Bad:  []string{`{"pattern":""}`, `{"pattern":"/etc/*"}`, `{"pattern":"../*"}`, `{"pattern":"a/"}`, `{"pattern":"[a"}`, `{"pattern":"{a"}`, `{"pattern":"a\\"}`, `{"pattern":"x","path":"a/one.go"}`},
-			Long: `{"pattern":"*.txt"}`},
-		{Tool: named(t, "search_text"), Setup: setup, Good: `{"pattern":"^func","path":"a","glob":"*.go","ignore_case":true}`, Paths: []string{"path"},
+			Long: `{"pattern":"*.txt"}`,
+		},
+		{
+			Tool: named(t, "search_text"), Setup: setup, Good: `{"pattern":"^func","path":"a","glob":"*.go","ignore_case":true}`, Paths: []string{"path"},
 			Bad:  []string{`{"pattern":"("}`, `{"pattern":"(?=x)"}`, `{"pattern":""}`, `{"pattern":"x","glob":"../*"}`, `{"pattern":"x","glob":"[z-a]"}`},
-			Long: `{"pattern":"needle","max_results":1000}`},
+			Long: `{"pattern":"needle","max_results":1000}`,
+		},
 	} {
 		t.Run(c.Tool.Name, func(t *testing.T) { tooltest.Run(t, c) })
 	}

@@ -200,7 +200,8 @@ func TestMethodRefusesTypesItCannotFill(t *testing.T) {
 	}()
 	Method(func(*peer, context.Context, struct {
 		M map[string]int `json:"m"`
-	}) (sample, error) {
+	},
+	) (sample, error) {
 		return sample{}, nil
 	})
 }

@@ -26,8 +26,15 @@ const (
 
 // itemVariants lists the nine shapes; the contract's union is generated from it.
 var itemVariants = []any{
-	UserMessageItem{}, AgentMessageItem{}, ReasoningItem{}, ToolCallItem{}, NoticeItem{},
-	PlanItem{}, UsageItem{}, TurnItem{}, QueueItem{},
+	UserMessageItem{},
+	AgentMessageItem{},
+	ReasoningItem{},
+	ToolCallItem{},
+	NoticeItem{},
+	PlanItem{},
+	UsageItem{},
+	TurnItem{},
+	QueueItem{},
 }
 
 // ItemBase is what every item has beside its kind.

@@ -371,8 +371,12 @@ func TestGroups(t *testing.T) {
 		d := newDesk(t, t.TempDir())
 		p := d.person(t)
 		for _, r := range [][3]string{
-			{"onebot:a:group:1", "y", "a"}, {"onebot:b:group:1", "y", "b"}, {"onebot:b:group:2", "y", "b"},
-			{"onebot:a:group:3", "", "a"}, {"onebot:a:group:4", "x", "a"}, {"onebot:a:group:5", "", ""},
+			{"onebot:a:group:1", "y", "a"},
+			{"onebot:b:group:1", "y", "b"},
+			{"onebot:b:group:2", "y", "b"},
+			{"onebot:a:group:3", "", "a"},
+			{"onebot:a:group:4", "x", "a"},
+			{"onebot:a:group:5", "", ""},
 		} {
 			d.room(r[0], r[1], r[2])
 		}
@@ -398,8 +402,16 @@ func TestGroups(t *testing.T) {
 		d.turn(p.find("three").ID)
 		whole := groupSizes(p, m{})
 		for _, params := range []m{
-			{"section": "owner"}, {"section": "rooms"}, {"query": "nothing of that name"}, {"parentId": p.find("new").ID}, {"instance": "x"},
-			{"platform": "onebot"}, {"archived": true}, {"background": true}, {"limit": 1}, {"section": "rooms", "query": "group:1"},
+			{"section": "owner"},
+			{"section": "rooms"},
+			{"query": "nothing of that name"},
+			{"parentId": p.find("new").ID},
+			{"instance": "x"},
+			{"platform": "onebot"},
+			{"archived": true},
+			{"background": true},
+			{"limit": 1},
+			{"section": "rooms", "query": "group:1"},
 		} {
 			equal(t, groupSizes(p, params), whole)
 		}
