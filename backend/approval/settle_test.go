@@ -350,7 +350,7 @@ func TestAudit(t *testing.T) {
 			alone := r.ask(turn)
 			c.Close()
 			pass(30 * time.Second)
-			c = r.present()
+			r.present()
 			cut := r.ask(turn)
 			first := r.log
 			r.stop()

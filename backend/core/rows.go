@@ -14,7 +14,6 @@ type Rows struct {
 	loop *Loop
 	sid  int64
 	last int64
-	end  bool
 }
 
 // Rows reads a session's rows behind a number; -1 begins with the genesis.

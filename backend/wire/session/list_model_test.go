@@ -36,13 +36,6 @@ type known struct {
 	approvals []string
 }
 
-func (k *known) root() *known {
-	for k.parent != nil {
-		k = k.parent
-	}
-	return k
-}
-
 // world is a log and the model of its list.
 type world struct {
 	*desk
