@@ -79,7 +79,7 @@ vet() { go vet ./... && go vet -tags "$TAGS_DESKTOP" . ./app/...; }
 
 staticcheck() { go tool -modfile=build/tools/go.mod staticcheck -checks all,-ST1000 ./... && go tool -modfile=build/tools/go.mod staticcheck -checks all,-ST1000 -tags "$TAGS_DESKTOP" ./app/...; }
 
-go_test() { go test -race -timeout 15m ./...; }
+go_test() { go test -race -timeout 40m ./...; }
 
 biome() { cd frontend && npm run --silent lint; }
 types() { cd frontend && npm run --silent typecheck; }
