@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Place in a list, for paging: the sort key of the last session shown.
@@ -116,12 +117,18 @@ func (q ListQuery) statement(list int64, s span) (sql string, args []any) {
 	}
 	var filter string
 	var filters []any
-	if q.ParentSID != 0 {
+	switch {
+	case q.ParentSID != 0:
 		from = " FROM sessions s CROSS JOIN session_heads h ON h.sid = s.sid"
 		filter, filters = " AND s.parent_sid = ?", []any{q.ParentSID}
+	case q.Background: // few of all: reading the table once and sorting them costs a tenth
+		from = strings.Replace(from, "session_heads h", "session_heads h NOT INDEXED", 1)
 	}
 	if q.Background {
 		filter += " AND h.open_background + h.sub_busy > 0"
+	}
+	if where, patterns, ok := likely(q.Match); ok {
+		filter, filters = filter+where, append(filters, patterns...)
 	}
 	if q.Instance != nil {
 		filter, filters = filter+" AND s.instance = ?", append(filters, *q.Instance)
@@ -184,6 +191,30 @@ func matches(words, name, title, id, address string) bool {
 	}
 	parts := strings.Split(fold(address), ":")
 	return len(parts) > 1 && parts[0] == platform && parts[len(parts)-1] == group
+}
+
+// likely is a condition that SQLite can judge and that holds for all that matches finds: most rows
+// need not be looked at here then, which is what makes searching fast. LIKE knows the case of ASCII
+// only, so there is none for words with other letters that have one.
+func likely(words string) (where string, patterns []any, ok bool) {
+	const most = 1000 // bytes; SQLite bounds patterns
+	cased := func(r rune) bool { return r >= utf8.RuneSelf && unicode.ToUpper(r) != unicode.ToLower(r) }
+	if words == "" || len(words) > most || strings.ContainsFunc(words, cased) || strings.Contains(words, "\x00") {
+		return "", nil, false
+	}
+	escape := strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace
+	const like = ` LIKE ? ESCAPE '\'`
+	where = "s.name" + like + " OR s.title" + like + " OR coalesce(s.ext_key, s.id)" + like
+	for _, column := range []string{"s.name", "s.title"} { // the letters beyond ASCII whose other case is in it
+		where += " OR length(" + column + ") <> octet_length(" + column + ") AND " + column + " GLOB '*[\u0130\u0131\u017f\u212a]*'"
+	}
+	anywhere := "%" + escape(words) + "%"
+	patterns = []any{anywhere, anywhere, anywhere}
+	if platform, group, two := strings.Cut(words, ":"); two {
+		where += " OR s.ext_key" + like
+		patterns = append(patterns, escape(platform)+":%"+escape(group))
+	}
+	return " AND (" + where + ")", patterns, true
 }
 
 func fold(s string) string { return strings.Map(unicode.ToLower, strings.Map(unicode.ToUpper, s)) }

@@ -14,8 +14,8 @@ import (
 	"aalis/backend/wire/session"
 )
 
-// crowd makes a log with many sessions, each with a turn: seven of ten the owner's, two rooms, one a
-// sub-task; a tenth of all archived.
+// crowd makes a log with many sessions, each with a turn: one of ten a sub-task, one of fifty a room,
+// the others the owner's; a tenth of all archived.
 func crowd(tb testing.TB, dir string, sessions int) {
 	tb.Helper()
 	st, err := store.Open(store.Options{Dir: dir})
@@ -38,7 +38,7 @@ func crowd(tb testing.TB, dir string, sessions int) {
 				Initiator: event.OwnerID, Place: core.DefaultPlace, Harness: "aalis", HarnessV: 1, Environment: "local",
 			}
 			switch {
-			case made%10 >= 8:
+			case made%50 == 49:
 				c.SessionKind, c.Origin, c.Platform, c.Instance, c.Account = "room", "im", "onebot", fmt.Sprintf("onebot-%d", made%4), "10001"
 				c.ExtKey = fmt.Sprintf("onebot:10001:group:%d", made)
 			case made%10 == 7:

@@ -180,7 +180,7 @@ func TestLaggingWatcher(t *testing.T) {
 		equal(t, removed, map[string]bool{gone: true})
 		equal(t, told[root], w.find("root"))
 		equal(t, told[child], w.find("renamed"))
-		equal(t, told[looked].Unread, false)
+		equal(t, told[looked], w.find("looked at"))
 		for id, s := range told {
 			if id == still || s.Title == "the last that is read" {
 				t.Errorf("what did not change was told: %s", s.Title)

@@ -72,8 +72,8 @@ func (st *story) play(m move) {
 	id := st.sessions[min(m.Who, 1)]
 	e := st.turns[id]
 	turn := st.k.running(id)
-	if turn != "" {
-		e.turn = turn
+	if turn != "" && turn != e.turn { // an engine has nothing left of the turn before
+		*e = engine{session: id, step: 1, turn: turn}
 	}
 	switch what := m.What; {
 	case what < 8:
@@ -156,7 +156,6 @@ func (st *story) work(turn string, e *engine, n int) {
 }
 
 func (st *story) end(turn string, e *engine, n int) {
-	e.step = 1
 	switch n {
 	case 0, 1, 2:
 		st.try(core.EndMessage{Turn: turn, Message: event.Message{MessageID: e.item}, Last: true})
