@@ -39,7 +39,8 @@ type known struct {
 // world is a log and the model of its list.
 type world struct {
 	*desk
-	all []*known
+	all   []*known
+	filed int
 }
 
 func (w *world) below(k *known) (all []*known) {
@@ -131,10 +132,8 @@ func (w *world) act(t *rapid.T) {
 }
 
 func (w *world) file(t *rapid.T) {
-	k := &known{n: len(w.all), recordAt: w.now()}
-	if n := len(w.all); n > 0 {
-		k.n = w.all[n-1].n + 1
-	}
+	w.filed++
+	k := &known{n: w.filed, recordAt: w.now()}
 	k.name = rapid.SampledFrom([]string{"", "alpha", "Été", "gamma session"}).Draw(t, "name")
 	var parents []*known
 	for _, s := range w.all {
@@ -151,11 +150,8 @@ func (w *world) file(t *rapid.T) {
 		k.platform = rapid.SampledFrom([]string{"onebot", "irc"}).Draw(t, "platform")
 		k.instance = rapid.SampledFrom([]string{"", "x", "y"}).Draw(t, "instance")
 		k.account = rapid.SampledFrom([]string{"a", "b"}).Draw(t, "account")
-		// The number makes addresses differ also from those of deleted rooms.
-		k.id = fmt.Sprintf("%s:%s:group:%d%s", k.platform, k.account, rapid.IntRange(1, 3).Draw(t, "group"), strings.Repeat("0", k.n))
-		for slices.ContainsFunc(w.all, func(s *known) bool { return s.id == k.id }) {
-			k.id += "0"
-		}
+		// The addresses of deleted rooms are not given out again.
+		k.id = fmt.Sprintf("%s:%s%d:group:%d", k.platform, k.account, k.n, rapid.IntRange(1, 3).Draw(t, "group"))
 		w.do(core.CreateSession{
 			Actor: console, Origin: "im", Kind: "room", Name: k.name, ExtKey: k.id, Platform: k.platform, Instance: k.instance, Account: k.account,
 		})
