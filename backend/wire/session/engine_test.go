@@ -65,7 +65,8 @@ func (s *stage) engineStep(word, rest string) {
 type engine struct {
 	session    string
 	step       int
-	item, call string // newest
+	item, call string   // newest
+	items      []string // of this step
 	action     string
 	turn       string // the last that ran
 	there      *attended

@@ -138,7 +138,7 @@ func (p page) before(sid int64) string {
 
 // page draws the items of one page.
 func (d *drawing) page(q pageQuery) (page, error) {
-	scan := pageScan{limit: q.limit}
+	scan := pageScan{limit: q.limit, called: make(map[string]bool)}
 	err := d.tx.Timeline(store.Timeline{SID: d.sid, Above: q.cleared, Below: q.below, Kinds: pageKinds, Without: q.running},
 		func(e event.Event) (bool, error) { return scan.take(e), nil })
 	if err != nil {

@@ -71,7 +71,8 @@ type pageScan struct {
 	counts []int64       // the seq of each stored message, newest first
 	spans  []span        // what must not be cut, newest first
 	held   *hold
-	more   bool // there is something older than the page
+	more   bool            // there is something older than the page
+	called map[string]bool // calls that were made
 }
 
 type span struct{ low, high int64 }
@@ -87,6 +88,14 @@ type hold struct {
 
 // take looks at the next older event and reports whether to go on.
 func (s *pageScan) take(e event.Event) bool {
+	switch p := e.Payload.(type) {
+	case event.Call:
+		s.called[p.CallID] = true
+	case event.Proposal:
+		if !s.called[p.CallID] { // a card that is seen live only; it is no row of its step
+			return true
+		}
+	}
 	step, stepped := stepOf(e.Payload)
 	if s.held == nil || !s.keep(e, step, stepped) {
 		if len(s.counts) >= s.limit {

@@ -120,8 +120,10 @@ func (st *story) say(turn string, e *engine, n int) {
 	switch {
 	case n < 2:
 		e.item = st.try(core.StartMessage{Turn: turn, Step: e.step}).ItemID
+		e.items = append(e.items, e.item)
 	case n < 3:
 		e.item = st.try(core.StartReasoning{Turn: turn, Step: e.step}).ItemID
+		e.items = append(e.items, e.item)
 	case n < 4:
 		st.try(core.EndMessage{Turn: turn, Message: event.Message{MessageID: e.item, Model: "m"}})
 		st.try(core.EndReasoning{Turn: turn, ItemID: e.item})
@@ -133,9 +135,10 @@ func (st *story) say(turn string, e *engine, n int) {
 func (st *story) work(turn string, e *engine, n int) {
 	switch n {
 	case 0:
-		e.step++
+		st.step(turn, e)
 	case 1, 2:
 		e.call = st.try(core.ProposeTool{Turn: turn, Tool: "run_command", Step: e.step}).ItemID
+		e.items = append(e.items, e.call)
 	case 3, 4:
 		if e.call == "" {
 			return
@@ -153,6 +156,16 @@ func (st *story) work(turn string, e *engine, n int) {
 	default:
 		_ = st.k.loop.Text(e.call, st.word())
 	}
+}
+
+// step goes on to the model's next call; all that came of the one before is completed first.
+func (st *story) step(turn string, e *engine) {
+	for _, item := range e.items {
+		st.try(core.EndMessage{Turn: turn, Message: event.Message{MessageID: item}})
+		st.try(core.EndReasoning{Turn: turn, ItemID: item})
+		st.try(core.CompleteTool{Turn: turn, Result: event.Result{CallID: item, Status: event.ResultFailed}})
+	}
+	*e = engine{session: e.session, step: e.step + 1, turn: turn}
 }
 
 func (st *story) end(turn string, e *engine, n int) {
