@@ -85,7 +85,9 @@ go_test() {
 	local dir=
 	if [ -d /dev/shm ] && [ -w /dev/shm ]; then
 		dir=$(mktemp -d /dev/shm/aalis-test.XXXXXX)
-		trap 'rm -rf "$dir"' EXIT
+		# Expanded now: the variable is gone when the trap runs.
+		# shellcheck disable=SC2064
+		trap "rm -rf '$dir'" EXIT
 		export GOTMPDIR=${TMPDIR:-/tmp} TMPDIR=$dir
 	fi
 	go test -race -timeout 40m ./...
