@@ -104,37 +104,44 @@ shim() {
 
 export E2E_SERVER=$PWD/build/bin/aalis-server E2E_APP=$PWD/build/bin/aalis E2E_SHIM=$PWD/build/bin/window-shim.so
 cli() { node frontend/e2e/real-cli.mjs; }
+behaviour() { node frontend/e2e/behaviour.mjs; }
 tab() { node frontend/e2e/real-tab.mjs; }
 window() { shim && node frontend/e2e/real-window.mjs; }
 
-need_go_and_node
-if $quick; then
-	part packages need_packages compiler || exit 1
-else
-	part packages need_packages compiler window browser display || exit 1
-fi
-part npm-ci install_npm
-part front-build build_frontend
-part biome biome
-part tsc types
-part vitest vitest
-part drift drift
-part modules modules
-part gofumpt gofumpt
-part vet vet
-part staticcheck staticcheck
-part go-test go_test
-part build-server build_program server
-part cli cli
-if ! $quick; then
-	part build-desktop build_program desktop
-	part tab tab
-	part window window
-fi
+# The shell reads a script as it goes; a function it reads whole, so that the file may change meanwhile.
+main() {
+	need_go_and_node
+	if $quick; then
+		part packages need_packages compiler || exit 1
+	else
+		part packages need_packages compiler window browser display || exit 1
+	fi
+	part npm-ci install_npm
+	part front-build build_frontend
+	part biome biome
+	part tsc types
+	part vitest vitest
+	part drift drift
+	part modules modules
+	part gofumpt gofumpt
+	part vet vet
+	part staticcheck staticcheck
+	part go-test go_test
+	part build-server build_program server
+	part cli cli
+	if ! $quick; then
+		part build-desktop build_program desktop
+		part behaviour behaviour
+		part tab tab
+		part window window
+	fi
 
-echo
-printf '%s\n' "${summary[@]}"
-echo
-echo "$((passed + failed)) parts in $((SECONDS / 60)) min $((SECONDS % 60)) s; logs in $logs, pictures in frontend/test-results"
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+	echo
+	printf '%s\n' "${summary[@]}"
+	echo
+	echo "$((passed + failed)) parts in $((SECONDS / 60)) min $((SECONDS % 60)) s; logs in $logs, pictures in frontend/test-results"
+	echo "$passed passed, $failed failed"
+	[ $failed -eq 0 ]
+}
+main
+exit

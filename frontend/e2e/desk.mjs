@@ -192,11 +192,28 @@ export class App {
 		return this.js("return document.querySelector(arguments[0])?.textContent ?? ''", css);
 	}
 
-	/** Clicks as soon as that is possible: a row that has just come is measured before it is shown. */
-	click(css) {
-		return until(`a click on ${css}`, async () =>
-			this.ask("POST", `/element/${await this.find(css)}/click`),
-		);
+	/**
+	 * Clicks as soon as that is possible: what has just come is measured and scrolled first, and a click
+	 * on where it was a moment ago would hit something else.
+	 */
+	async click(css) {
+		let before;
+		await until(`${css} to stand still`, async () => {
+			const place = await this.js(
+				`const found = document.querySelector(arguments[0]);
+				if (!found) return null;
+				found.scrollIntoView({ block: "nearest" });
+				const { x, y, width, height } = found.getBoundingClientRect();
+				const hit = document.elementFromPoint(x + width / 2, y + height / 2);
+				return found.contains(hit) ? [x, y, width, height].join() : null;`,
+				css,
+			);
+			const still = place !== null && place === before;
+			before = place;
+			if (!still) await new Promise((resolve) => setTimeout(resolve, 60));
+			return still;
+		});
+		await this.ask("POST", `/element/${await this.find(css)}/click`);
 	}
 
 	async type(css, text) {
