@@ -237,7 +237,8 @@ func (b *Backend) Close() (err error) {
 
 // Connect opens a connection of the session protocol for the desktop window.
 func (b *Backend) Connect(disconnect func(reason string), send func(frame string)) *session.Conn {
-	return b.sessions.Connect(session.Peer{Caller: principal.DesktopCaller(), Surface: principal.DesktopCaller().Surface, Disconnect: disconnect}, send)
+	caller := principal.DesktopCaller()
+	return b.sessions.Connect(session.Peer{Caller: caller, Surface: caller.Surface, Disconnect: disconnect}, send)
 }
 
 // Running is how many turns run now.

@@ -12,7 +12,6 @@ type ending struct {
 	source  string // of actions that are cancelled with it; "" is turn-ended
 	failure *event.Failure
 	limit   bool
-	quiet   bool
 }
 
 // closeTurn ends a turn whatever is still open in it: messages and thinking keep what was streamed,

@@ -10,14 +10,14 @@ import (
 // SendInput says something to her. It opens a turn, or waits to join the one that runs; it is never
 // lost, because both are rows. A repeated Key answers as the first time did.
 type SendInput struct {
-	Actor    event.Actor
-	Session  string
-	Input    event.Input
-	Key      string // idempotency key with its protocol's prefix, "" for none
-	Source   string // what sent it when no person did
-	Swallow  bool   // keep it, but let it enter no turn (rooms)
-	EventID  string // "" for a new id
-	TurnHint string // model the turn records; "" for the session's
+	Actor   event.Actor
+	Session string
+	Input   event.Input
+	Key     string // idempotency key with its protocol's prefix, "" for none
+	Source  string // what sent it when no person did
+	Swallow bool   // keep it, but let it enter no turn (rooms)
+	EventID string // "" for a new id
+	Model   string // entry id the turn runs with, "" for the session's
 }
 
 func (c SendInput) run(w *write) (Receipt, error) {
@@ -51,7 +51,7 @@ func (c SendInput) run(w *write) (Receipt, error) {
 	}
 	message.Payload = withState(c.Input, event.InputOpened)
 	message.Turn = event.NewID()
-	_, err = w.append(s.SID, message, w.started(s, event.TurnStart{TurnID: message.Turn, Trigger: id, Source: c.Source, Model: c.TurnHint}))
+	_, err = w.append(s.SID, message, w.started(s, event.TurnStart{TurnID: message.Turn, Trigger: id, Source: c.Source, Model: c.Model}))
 	return Receipt{SessionID: s.ID, EventID: id, TurnID: message.Turn}, err
 }
 
@@ -205,23 +205,13 @@ func (c StopDescendants) run(w *write) (Receipt, error) {
 		if err := w.dropInputs(child.SID, "stopped", c.Actor); err != nil {
 			return Receipt{}, err
 		}
-		h, err := w.Head(child.SID)
+		_, running, err := w.stopRunning(child.SID, c.Actor, "stopped")
 		if err != nil {
 			return Receipt{}, err
 		}
-		if h.RunningTurn == "" {
-			continue
+		if running {
+			r.Count++
 		}
-		t, err := w.Turn(h.RunningTurn)
-		if err != nil {
-			return Receipt{}, err
-		}
-		if t.CancelSeq == 0 {
-			if err := w.interrupt(t, c.Actor, "stopped"); err != nil {
-				return Receipt{}, err
-			}
-		}
-		r.Count++
 	}
 	return r, nil
 }

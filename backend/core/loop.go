@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -59,6 +60,8 @@ type Loop struct {
 	tick    int64
 	waiting waiting
 	alarmed bool // NoteStorage has been given
+	// numbered counts, by series, the rows of text of the transaction under way.
+	numbered map[string]int64
 }
 
 // job is one thing in the inbox: a command with a caller, a piece, or a note.
@@ -203,7 +206,7 @@ func (l *Loop) drain() error {
 		if err = l.commit(nil); err == nil || time.Now().After(end) {
 			break
 		}
-		time.Sleep(textDelay)
+		<-time.After(textDelay)
 	}
 	l.ring.close()
 	l.commits.close()
@@ -313,8 +316,15 @@ func (l *Loop) try(cmds []job) error {
 		l.waiting.failed(now)
 		return err
 	}
-	defer tx.Rollback()
-	if err := l.waiting.write(tx, l.items); err != nil {
+	// Before anybody is told of a commit the transaction is out of the way: only a failed one is left.
+	committed := false
+	defer func() {
+		if !committed {
+			tx.Rollback()
+		}
+	}()
+	l.numbered = map[string]int64{}
+	if err := l.waiting.write(tx, l.number); err != nil {
 		l.waiting.failed(now)
 		return fmt.Errorf("writing text: %w", err)
 	}
@@ -331,7 +341,9 @@ func (l *Loop) try(cmds []job) error {
 		l.waiting.failed(now)
 		return fmt.Errorf("committing: %w", err)
 	}
-	l.waiting.written(l.items)
+	committed = true
+	l.waiting.written()
+	l.items.used(l.numbered)
 	l.publish(results)
 	return nil
 }
@@ -343,6 +355,7 @@ func (l *Loop) runOne(tx *store.Tx, c job) (result, error) {
 		return r, fmt.Errorf("opening a savepoint: %w", err)
 	}
 	w := &write{Tx: tx, loop: l}
+	numbered := maps.Clone(l.numbered)
 	receipt, err := c.cmd.run(w)
 	if err != nil {
 		if tx.Over() {
@@ -351,6 +364,7 @@ func (l *Loop) runOne(tx *store.Tx, c job) (result, error) {
 		if e := tx.RollbackTo(); e != nil {
 			return r, errors.Join(err, e)
 		}
+		l.numbered = numbered // what it had numbered was not written
 		r.outcome = outcome{err: asFault(err)}
 		return r, nil
 	}
@@ -380,6 +394,14 @@ func (l *Loop) runOne(tx *store.Tx, c job) (result, error) {
 		r.entries[n-1].Changed, r.entries[n-1].Removed = changed, gone
 	}
 	return r, nil
+}
+
+// number gives a row of text of this transaction its place in its series. The series moves on when the
+// transaction is committed.
+func (l *Loop) number(series string) int64 {
+	n := l.items.next(series) + l.numbered[series]
+	l.numbered[series]++
+	return n
 }
 
 // publish shows the facts of a committed group, then answers. The open items change first, so that

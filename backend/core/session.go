@@ -158,21 +158,12 @@ func (w *write) bury(s store.Session, by event.Actor) error {
 	if err := w.dropInputs(s.SID, "deleted", by); err != nil {
 		return err
 	}
-	h, err := w.Head(s.SID)
+	t, running, err := w.stopRunning(s.SID, by, "deleted")
 	if err != nil {
 		return err
 	}
-	if h.RunningTurn != "" {
-		t, err := w.Turn(h.RunningTurn)
-		if err != nil {
-			return err
-		}
-		if t.CancelSeq == 0 {
-			if err := w.interrupt(t, by, "deleted"); err != nil {
-				return err
-			}
-		}
-		if err := w.closeTurn(t, ending{outcome: event.Aborted, quiet: true}); err != nil {
+	if running {
+		if err := w.closeTurn(t, ending{outcome: event.Aborted}); err != nil {
 			return err
 		}
 	}

@@ -87,11 +87,13 @@ func (o *openItems) next(series string) int64 {
 	return o.index[series]
 }
 
-// used moves a series past a row that was written.
-func (o *openItems) used(series string) {
+// used moves series past the rows that were written.
+func (o *openItems) used(rows map[string]int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.index[series]++
+	for series, n := range rows {
+		o.index[series] += n
+	}
 }
 
 // apply follows one committed event.
@@ -195,28 +197,19 @@ func (w *waiting) due(now time.Time) time.Duration {
 func (w *waiting) ready(now time.Time) bool { return !w.empty() && w.due(now) == 0 }
 
 // write makes rows of everything that waits.
-func (w *waiting) write(tx *store.Tx, items *openItems) error {
-	more := map[string]int64{}
+func (w *waiting) write(tx *store.Tx, number func(series string) int64) error {
 	for _, r := range w.rows {
-		series := r.item.series()
-		err := tx.AppendText(store.Piece{
-			SID: r.item.sid, StartSeq: r.item.start, Kind: r.item.kind, Idx: items.next(series) + more[series], Text: r.text.String(), Tick: r.last,
-		})
-		if err != nil {
+		if err := tx.AppendText(store.Piece{
+			SID: r.item.sid, StartSeq: r.item.start, Kind: r.item.kind, Idx: number(r.item.series()), Text: r.text.String(), Tick: r.last,
+		}); err != nil {
 			return err
 		}
-		more[series]++
 	}
 	return nil
 }
 
 // written forgets what a successful commit has made rows of.
-func (w *waiting) written(items *openItems) {
-	for _, r := range w.rows {
-		items.used(r.item.series())
-	}
-	*w = newWaiting()
-}
+func (w *waiting) written() { *w = newWaiting() }
 
 // failed puts the next try off: 50 ms, doubling to 5 s. Kernel 0.9.
 func (w *waiting) failed(now time.Time) {

@@ -63,6 +63,18 @@ func (w *write) interrupt(t store.Turn, by event.Actor, reason string) error {
 	return w.cancelActions(t, event.StateCancelled, event.SourceTurnEnded)
 }
 
+// stopRunning interrupts a session's running turn, if there is one that nobody has interrupted yet.
+func (w *write) stopRunning(sid int64, by event.Actor, reason string) (t store.Turn, running bool, err error) {
+	h, err := w.Head(sid)
+	if err != nil || h.RunningTurn == "" {
+		return t, false, err
+	}
+	if t, err = w.Turn(h.RunningTurn); err == nil && t.CancelSeq == 0 {
+		err = w.interrupt(t, by, reason)
+	}
+	return t, true, err
+}
+
 // cancelActions settles everything a turn still asks.
 func (w *write) cancelActions(t store.Turn, state, source string) error {
 	pending, err := w.PendingActions(t.SID)
@@ -252,10 +264,9 @@ func (w *write) messageEnd(t store.Turn, m event.Message) (event.Draft, error) {
 	if said == "" && m.Text != "" {
 		// A reply without streaming gets its one delta, so that a message is always the sum of its
 		// deltas (I2).
-		if err := w.AppendText(store.Piece{SID: t.SID, StartSeq: start.Seq, Kind: event.TextDelta, Idx: w.loop.items.next(t.ID), Text: m.Text}); err != nil {
+		if err := w.AppendText(store.Piece{SID: t.SID, StartSeq: start.Seq, Kind: event.TextDelta, Idx: w.loop.number(t.ID), Text: m.Text}); err != nil {
 			return event.Draft{}, err
 		}
-		w.loop.items.used(t.ID)
 		said = m.Text
 	}
 	m.Text, m.Step, m.StartedAt = said, p.Step, start.At

@@ -118,9 +118,10 @@ type Identity struct {
 // The surfaces a connection can have. Which one follows from the credential and is never the
 // client's to say (Spec SP-PRES-02, SEC-08).
 const (
-	SurfaceWeb    = "webui"  // the window, and browser tabs
-	SurfaceCLI    = "cli"    // local commands and scripts with the owner's token
-	SurfaceClient = "client" // other clients with a token of their own
+	SurfaceDesktop = "desktop" // the window
+	SurfaceWeb     = "webui"   // browser tabs
+	SurfaceCLI     = "cli"     // local commands and scripts with the owner's token
+	SurfaceClient  = "client"  // other clients with a token of their own
 )
 
 // consoleUser is the user id of whoever sits at this machine.
@@ -146,13 +147,14 @@ type Caller struct {
 func (c Caller) Can(scope Scope) bool { return c.Scopes.Has(scope) }
 
 // DesktopCaller is the caller of the app's own window, which speaks through in-process bindings and
-// needs no credential: whoever can reach it already is the program.
+// needs no credential: whoever can reach it already is the program. Its identity is that of a tab, so
+// that settings resolve alike (spec/README 7).
 func DesktopCaller() Caller {
 	return Caller{
 		Principal:    localOwner(),
 		Scopes:       AllScopes(),
 		Identity:     Identity{Platform: SurfaceWeb, UserID: consoleUser},
-		Surface:      SurfaceWeb,
+		Surface:      SurfaceDesktop,
 		CredentialID: "desktop",
 		Via:          ViaDesktop,
 	}

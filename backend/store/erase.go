@@ -74,7 +74,3 @@ func (tx *Tx) Purge(before int64) (sessions int64, err error) {
 	}
 	return int64(len(sids)), nil
 }
-
-// Shrink gives the space of erased rows back to the file system as far as the WAL goes. It must
-// not run inside a transaction.
-func (s *Store) Shrink() error { return s.writer.script("PRAGMA wal_checkpoint(TRUNCATE)") }

@@ -68,8 +68,11 @@ type Group struct {
 // Groups counts the rooms that are not archived. Spec SP-GROUP-01, SP-GROUP-06.
 func (r reads) Groups() ([]Group, error) {
 	var all []Group
-	err := r.each(`SELECT coalesce(s.platform, ''), coalesce(s.instance, ''), count(*), count(DISTINCT s.account), sum(h.pending_actions + h.sub_attention > 0)
-		FROM session_heads h JOIN sessions s ON s.sid = h.sid WHERE h.list = 1 GROUP BY 1, 2 ORDER BY 1, s.instance IS NULL, 2`, nil, func(w row) error {
+	err := r.each(`SELECT coalesce(platform, ''), coalesce(instance, ''), count(*), count(DISTINCT account),
+			(SELECT count(*) FROM session_heads h JOIN sessions r ON r.sid = h.sid
+				WHERE h.list = 1 AND h.pending_actions + h.sub_attention > 0 AND r.platform IS s.platform AND r.instance IS s.instance)
+		FROM sessions s WHERE kind = 'room' AND archived_at IS NULL AND deleted_at IS NULL
+		GROUP BY platform, instance ORDER BY 1, instance IS NULL, 2`, nil, func(w row) error {
 		all = append(all, Group{Platform: w.str(0), Instance: w.str(1), Rooms: w.int(2), Accounts: w.int(3), Attention: w.int(4)})
 		return nil
 	})

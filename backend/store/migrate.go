@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"aalis/backend/event"
 )
 
 //go:embed migrations/*.sql
@@ -122,7 +124,7 @@ func seed(c *conn) error {
 		sql  string
 		args []any
 	}{
-		{"INSERT INTO principals(id, kind, tenant_id, user_id, platform, display_name, created_at) VALUES (?, 'owner', 'local', 'console', 'webui', '', ?)", []any{seedPrincipal, now}},
+		{"INSERT INTO principals(id, kind, tenant_id, user_id, platform, display_name, created_at) VALUES (?, 'owner', 'local', 'console', 'webui', '', ?)", []any{event.OwnerID, now}},
 		{"INSERT INTO harnesses(id, version, spec, created_at) VALUES ('aalis', 1, '{\"context\":\"tokens+compaction\"}', ?)", []any{now}},
 		{"INSERT INTO harnesses(id, version, spec, created_at) VALUES ('chat', 1, '{\"context\":\"recent(20)\",\"silence\":false}', ?)", []any{now}},
 		{"INSERT INTO meta(key, value) VALUES ('installation', lower(hex(randomblob(4))))", nil},

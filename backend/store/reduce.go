@@ -86,6 +86,13 @@ func reduceCreated(tx *Tx, h *Head, e event.Event) error {
 			return fmt.Errorf("parent %s: %w", c.Parent, ErrNotFound)
 		}
 	}
+	if c.ExtKey != "" {
+		// The address of a deleted room may be used again. It is let go here and not at the deletion,
+		// because until now clients know the deleted room by it.
+		if _, err := tx.c.exec("UPDATE sessions SET ext_key = NULL WHERE ext_key = ? AND deleted_at IS NOT NULL", c.ExtKey); err != nil {
+			return err
+		}
+	}
 	if _, err := tx.c.exec(`INSERT INTO sessions(sid, id, ext_key, tenant_id, initiator_id, origin, kind, app_id, project_id, place_key,
 		platform, instance, account, chat, parent_sid, root_sid, spawned_by_event_id, harness_id, harness_version, environment_id,
 		name, title, metadata, created_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,

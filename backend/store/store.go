@@ -25,8 +25,6 @@ import (
 	"sync"
 
 	sqlite3 "github.com/mattn/go-sqlite3"
-
-	"aalis/backend/event"
 )
 
 // Options say where the data is and how it is opened.
@@ -237,6 +235,3 @@ func (s *Store) Backup(ctx context.Context, to string) error {
 		return nil
 	})
 }
-
-// seedPrincipal is who the kernel's own rows belong to.
-const seedPrincipal = event.OwnerID

@@ -4,6 +4,7 @@ package testkit
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -59,6 +60,7 @@ func (c *checker) run() {
 	if !c.erased { // an erased session has holes where its text was
 		c.numbers()
 		c.texts()
+		c.indexes()
 	}
 	c.turns()
 	c.ends()
@@ -79,6 +81,28 @@ func (c *checker) numbers() {
 				return
 			}
 		}
+	}
+}
+
+// indexes holds the rows of text to their numbering: 0, 1, 2… over her words in a turn, which the chat API
+// shows as delta_index, and over everything else in its item.
+func (c *checker) indexes() {
+	c.t.Helper()
+	turn, next := map[int64]string{}, map[string]int64{}
+	for _, r := range c.rows {
+		if r.Event != nil {
+			turn[r.Seq] = r.Event.Turn
+			continue
+		}
+		series := fmt.Sprint(r.Start)
+		if r.Kind == event.TextDelta {
+			series = turn[r.Start]
+		}
+		if r.Idx != next[series] {
+			c.fail("I2", "text at %d has index %d, want %d", r.Seq, r.Idx, next[series])
+			return
+		}
+		next[series]++
 	}
 }
 

@@ -265,7 +265,7 @@ func TestWhatTheEngineIsTold(t *testing.T) {
 	e := script(func(ctx contextOf, h hostOf) error { told <- h.told; return h.Silent(ctx) })
 	bubble(t, setup{engines: engines("aalis", e), limit: 7, place: "/somewhere"}, func(r *rig) {
 		s := r.session()
-		r.do(core.SendInput{Actor: owner, Session: s, Input: say("hi"), TurnHint: "test/m"})
+		r.do(core.SendInput{Actor: owner, Session: s, Input: say("hi"), Model: "test/m"})
 		got := <-told
 		want := engine.Turn{SessionID: s, TurnID: got.TurnID, Model: "test/m", ToolLimit: 7, Place: engine.Place{Key: core.DefaultPlace, Root: "/somewhere"}}
 		if got != want {

@@ -77,6 +77,7 @@ CREATE INDEX sessions_root    ON sessions(root_sid);
 CREATE INDEX sessions_project ON sessions(project_id) WHERE project_id IS NOT NULL;
 CREATE INDEX sessions_app     ON sessions(app_id) WHERE app_id IS NOT NULL;
 CREATE INDEX sessions_erasing ON sessions(deleted_at) WHERE deleted_at IS NOT NULL;
+CREATE INDEX sessions_rooms   ON sessions(platform, instance, account, archived_at, deleted_at) WHERE kind = 'room'; -- room groups, from the index alone
 
 CREATE TABLE session_heads (
   sid              INTEGER PRIMARY KEY REFERENCES sessions(sid),
@@ -109,6 +110,7 @@ CREATE TABLE session_heads (
   rank             INTEGER NOT NULL DEFAULT 4          -- 0 needs me, 1 error, 2 unread, 3 running, 4; others than owner roots: 4
 ) STRICT;
 CREATE INDEX heads_list ON session_heads(list, rank, record_at DESC, sid);
+CREATE INDEX heads_attention ON session_heads(list) WHERE pending_actions + sub_attention > 0;
 
 CREATE TABLE session_reads (
   sid          INTEGER NOT NULL REFERENCES sessions(sid),
