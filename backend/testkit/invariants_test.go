@@ -29,8 +29,8 @@ func (l *log) event(id, turn, parent string, p event.Payload) {
 	*l = append(*l, store.Row{Seq: seq, Event: &event.Event{ID: id, Seq: seq, Kind: p.EventKind(), Turn: turn, Parent: parent, Payload: p}})
 }
 
-func (l *log) text(start int64, words string) {
-	*l = append(*l, store.Row{Seq: int64(len(*l)), Start: start, Kind: event.TextDelta, Text: words})
+func (l *log) text(kind event.DeltaKind, start, idx int64, words string) {
+	*l = append(*l, store.Row{Seq: int64(len(*l)), Start: start, Kind: kind, Idx: idx, Text: words})
 }
 
 // whole is a log with everything in it and nothing wrong with it.
@@ -40,16 +40,16 @@ func whole() log {
 	l.event("in", "t", "", event.Input{})
 	l.event("t", "t", "", event.TurnStart{})
 	l.event("r", "t", "t", event.ReasoningStart{})
-	l.text(3, "hm")
+	l.text(event.ReasoningDelta, 3, 0, "hm")
 	l.event("r2", "t", "r", event.Reasoning{Text: "hm"})
 	l.event("c", "t", "t", event.Call{})
 	l.event("a", "t", "c", event.Action{})
 	l.event("a2", "t", "a", event.Resolution{})
-	l.text(6, "out")
+	l.text(event.OutputDelta, 6, 0, "out")
 	l.event("c2", "t", "c", event.Result{})
 	l.event("m", "t", "t", event.MessageStart{})
-	l.text(11, "Hel")
-	l.text(11, "lo")
+	l.text(event.TextDelta, 11, 0, "Hel")
+	l.text(event.TextDelta, 11, 1, "lo")
 	l.event("m2", "t", "m", event.Message{Text: "Hello", Final: true})
 	l.event("e", "t", "t", event.TurnEnd{})
 	l.event("d", "", "", event.Deleted{})
@@ -105,6 +105,8 @@ func TestEveryBreachIsFound(t *testing.T) {
 		"other words than the pieces": {"I2", func(l log) log { l[14].Event.Payload = event.Message{Text: "Hell"}; return l }},
 		"other thoughts":              {"I2", func(l log) log { l[5].Event.Payload = event.Reasoning{Text: "hmm"}; return l }},
 		"a piece behind its message":  {"I2", func(l log) log { l[13], l[14] = l[14], l[13]; l[13].Seq, l[14].Seq = 13, 14; return l }},
+		"a row of text twice":         {"I2", func(l log) log { l[13].Idx = 0; return l }},
+		"a row of text left out":      {"I2", func(l log) log { l[4].Idx = 1; return l }},
 		"a message that never ends":   {"I2", func(l log) log { return without(l, 14) }},
 		"a thought that never ends":   {"I2", func(l log) log { return without(l, 5) }},
 		"a turn that never starts":    {"I3", func(l log) log { return without(l, 2) }},
