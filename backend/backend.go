@@ -141,7 +141,7 @@ func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error
 	})
 	if b.sessions, err = session.NewServer(session.Options{
 		Name: "aalis", AppName: func() string { return b.config.Name }, Language: b.language, Loop: b.loop, Log: b.log,
-		Services: session.Services{Agent: agent{b.loop}, Approvals: b.approval, Display: display(registry)},
+		Services: session.Services{Agent: agent{b.loop}, Approvals: b.approval, Display: display(registry), Usage: b.turns.Usage},
 	}); err != nil {
 		return err
 	}

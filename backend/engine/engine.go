@@ -36,6 +36,13 @@ type Engine interface {
 	Run(ctx context.Context, t Turn, host Host) error
 }
 
+// Measurer is an engine that can tell the size of a context without calling the model.
+type Measurer interface {
+	// Measure gives what a call with said would send now: an estimate that says it is one, without
+	// completion and latency. Spec SP-SUB-07.
+	Measure(ctx context.Context, t Turn, said []Entry) (ModelCall, error)
+}
+
 // Turn is what an engine is told when it begins.
 type Turn struct {
 	SessionID string

@@ -120,6 +120,11 @@ func message(m engine.MessageEnd) event.Message {
 // ModelCalled accounts for one call of a model.
 func (h *host) ModelCalled(ctx context.Context, c engine.ModelCall) error {
 	h.at(c.Step + 1)
+	_, err := h.do(ctx, "accounting for a model call", core.RecordModelCall{Turn: h.turn.id, Call: modelCall(c)})
+	return err
+}
+
+func modelCall(c engine.ModelCall) event.ModelCall {
 	call := event.ModelCall{
 		Step: c.Step, Provider: c.Provider, Model: c.Model, Prompt: c.Prompt, Completion: c.Completion, Estimated: c.Estimated,
 		Window: c.ContextWindow, LatencyMS: c.LatencyMS,
@@ -127,8 +132,7 @@ func (h *host) ModelCalled(ctx context.Context, c engine.ModelCall) error {
 	for _, p := range c.Parts {
 		call.Parts = append(call.Parts, event.UsagePart(p))
 	}
-	_, err := h.do(ctx, "accounting for a model call", core.RecordModelCall{Turn: h.turn.id, Call: call})
-	return err
+	return call
 }
 
 // ProposeTool shows a card while its arguments are written.

@@ -2,6 +2,7 @@ package turn_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"aalis/backend/core"
 	"aalis/backend/event"
+	"aalis/backend/fault"
 	"aalis/backend/store"
 )
 
@@ -43,6 +45,32 @@ func TestATextTurn(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 		})
+	})
+}
+
+func TestUsage(t *testing.T) {
+	reply := strings.Repeat("four", 10)
+	bubble(t, setup{script: "call\ntext " + reply, engines: engines("other", nil)}, func(r *rig) {
+		s := r.session()
+		r.send(s, "four")
+		r.idle()
+		t.Run("SP-SUB-07 a context is measured as the next call would send it", func(t *testing.T) {
+			sent := payloads[event.ModelCall](r, s)[0]
+			got, err := r.reactor.Usage(context.Background(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Prompt != sent.Prompt+10 || !got.Estimated || got.Window != 4096 || got.Completion != 0 || len(got.Parts) != len(sent.Parts) {
+				t.Errorf("got %+v after %+v", got, sent)
+			}
+		})
+		if _, err := r.reactor.Usage(context.Background(), "nobody"); !errors.Is(err, store.ErrNotFound) {
+			t.Error(err)
+		}
+		foreign := r.do(core.CreateSession{Actor: owner, Harness: "other"}).SessionID
+		if _, err := r.reactor.Usage(context.Background(), foreign); !fault.Is(err, fault.Unsupported) {
+			t.Error(err)
+		}
 	})
 }
 

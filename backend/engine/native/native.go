@@ -54,7 +54,10 @@ type Engine struct {
 	log    *slog.Logger
 }
 
-var _ engine.Engine = (*Engine)(nil)
+var (
+	_ engine.Engine   = (*Engine)(nil)
+	_ engine.Measurer = (*Engine)(nil)
+)
 
 // New makes the engine. Models is required; without Tools the model is offered none.
 func New(config Config) *Engine {

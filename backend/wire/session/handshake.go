@@ -28,6 +28,7 @@ func (c *Conn) initialize(_ context.Context, p InitializeParams) (InitializeResu
 		Surface:         c.peer.Surface,
 		Features:        s.current().features(),
 		AppName:         s.appName(),
+		Ext:             &HostExt{Language: string(s.o.Language())},
 	}
 	c.after = func() { c.shake(result.Features) }
 	return result, nil

@@ -27,6 +27,14 @@ type InitializeResult struct {
 	Features Features `json:"features"`
 	// AppName is the name in the host configuration at this moment, Aalis without one.
 	AppName string `json:"appName"`
+	// Ext is an addition of this server.
+	Ext *HostExt `json:"ext,omitzero"`
+}
+
+// HostExt says what a client of our own wants to know of its host.
+type HostExt struct {
+	// Language is the one the host writes its sentences in, en or zh-CN: an interface that was told none follows it.
+	Language string `json:"language"`
 }
 
 // ServerInfo names the implementation.
