@@ -11,6 +11,7 @@ import (
 	"os"
 	goruntime "runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/wailsapp/wails/v2"
@@ -44,6 +45,8 @@ type window struct {
 	ctx context.Context // the toolkit's, for its own calls only
 
 	wg sync.WaitGroup // what show waits for
+
+	closed atomic.Bool // the toolkit has been let close, which it must be once
 
 	mu        sync.Mutex // guards all below
 	asking    bool       // the question of a close is shown
@@ -150,7 +153,9 @@ func (w *window) options(ctx context.Context, in instance, bridge *Bridge) *opti
 			w.ctx = ctx
 			close(w.up)
 		},
-		OnBeforeClose: func(context.Context) bool { return !w.mayClose(ctx, in) },
+		// A signal and our own follow may both wish to close. The toolkit would quit twice then, the
+		// second time from a thread of its own on a loop that the main thread is freeing.
+		OnBeforeClose: func(context.Context) bool { return !w.mayClose(ctx, in) || w.closed.Swap(true) },
 		OnShutdown:    func(context.Context) { bridge.close() },
 		Linux:         &linux.Options{Icon: icon, WebviewGpuPolicy: linux.WebviewGpuPolicyNever, ProgramName: "aalis"},
 		Windows:       &windows.Options{Theme: windows.SystemDefault},

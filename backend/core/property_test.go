@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -26,16 +25,9 @@ import (
 // of them, a reader from any position reads the same, and cursors saw exactly the log.
 func TestAnyOrderOfCommandsKeepsTheInvariants(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		// Everything is drawn here: rapid must not be called from the bubble's goroutine.
 		choices := rapid.SliceOfN(rapid.IntRange(0, 1<<16), 20, 900).Draw(rt, "choices")
-		quiet := &quiet{}
-		synctest.Test(t, func(t *testing.T) {
-			quiet.TB = t
-			defer quiet.caught()
-			anyOrder(quiet, choices)
-		})
-		if len(quiet.said) > 0 {
-			rt.Fatal(strings.Join(quiet.said, "\n"))
+		if said := testkit.Try(t, func(t testing.TB) { anyOrder(t, choices) }); len(said) > 0 {
+			rt.Fatal(strings.Join(said, "\n"))
 		}
 	})
 }
@@ -68,28 +60,6 @@ func anyOrder(t testing.TB, choices []int) {
 	sameAsRebuilt(t, r)
 	sameAsReplay(t, r, choose)
 	sameAsSeen(t, r, saw())
-}
-
-// quiet keeps what a test would say, so that a property can be tried again with less.
-type quiet struct {
-	testing.TB
-	said []string
-}
-
-type giveUp struct{}
-
-func (q *quiet) Error(args ...any) { q.said = append(q.said, fmt.Sprint(args...)) }
-func (q *quiet) Errorf(format string, args ...any) {
-	q.said = append(q.said, fmt.Sprintf(format, args...))
-}
-func (q *quiet) Fatal(args ...any)                 { q.Error(args...); panic(giveUp{}) }
-func (q *quiet) Fatalf(format string, args ...any) { q.Errorf(format, args...); panic(giveUp{}) }
-func (q *quiet) Failed() bool                      { return len(q.said) > 0 }
-
-func (q *quiet) caught() {
-	if v := recover(); v != nil && v != (giveUp{}) {
-		panic(v)
-	}
 }
 
 func sameAsRebuilt(t testing.TB, r *rig) {

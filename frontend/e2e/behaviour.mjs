@@ -32,6 +32,12 @@ const firstVisible = (page) =>
 		const edge = items[0].closest('[data-testid="timeline"]').getBoundingClientRect().top;
 		return items.find((item) => item.getBoundingClientRect().top >= edge)?.dataset.itemId;
 	});
+/** The row that the upper edge of the pane cuts. */
+const atEdge = (page) =>
+	page.$$eval('[data-testid="item"]', (items) => {
+		const edge = items[0].closest('[data-testid="timeline"]').getBoundingClientRect().top;
+		return items.find((item) => item.getBoundingClientRect().bottom > edge)?.dataset.itemId;
+	});
 async function wheelUp(page, pixels, times = 1) {
 	await page.mouse.move(700, 400);
 	for (let n = 0; n < times; n++) {
@@ -41,7 +47,79 @@ async function wheelUp(page, pixels, times = 1) {
 }
 const reply = (text) => ({ kind: "agent-message", itemId: "z", at: Date.now(), text });
 
+/** Opens a scene whose parser of Markdown arrives when `arrive` is called. */
+async function openBefore(name) {
+	let arrive;
+	const arrived = new Promise((resolve) => {
+		arrive = resolve;
+	});
+	host.hooks.before = (path) => (path.includes("/rich-") ? arrived : undefined);
+	const { page } = await open(name);
+	assert.ok((await page.$$("[data-plain]")).length > 0, "the text was not plain");
+	return {
+		page,
+		async arrive() {
+			arrive();
+			await page.waitForSelector("[data-plain]", { state: "detached" });
+			await page.waitForTimeout(400);
+			assert.ok((await page.$$(`${timeline} table`)).length > 0, "no table was drawn");
+		},
+	};
+}
+
 const tests = {
+	"text is there before its form, and the end is kept when that comes": async () => {
+		const { page, arrive } = await openBefore("rich");
+		assert.ok((await gapAtEnd(page)) < 2);
+		await arrive();
+		assert.ok((await gapAtEnd(page)) < 4, `gap ${await gapAtEnd(page)}`);
+		await page.close();
+	},
+
+	"the row a reader is at stays where it is when the form of the text comes": async () => {
+		const { page, arrive } = await openBefore("rich");
+		await wheelUp(page, 370, 9);
+		await page.waitForTimeout(400);
+		const id = await atEdge(page);
+		const before = await top(page, id);
+		await arrive();
+		const moved = (await top(page, id)) - before;
+		assert.ok(Math.abs(moved) <= 2, `moved by ${moved}`);
+		await page.close();
+	},
+
+	"a parser that could not be had is fetched again": async () => {
+		let refused = 0;
+		host.hooks.before = async (path) => {
+			if (path.includes("/rich-") && refused++ === 0) throw new Error("not now");
+		};
+		const { page } = await open("rich");
+		assert.equal(refused, 1);
+		await page.waitForSelector(`${timeline} table`);
+		await page.close();
+	},
+
+	"the owner's list is where it was left, after a look into a group of rooms": async () => {
+		const { page } = await open("rooms");
+		const pane = 'nav [data-testid="session-row"]';
+		const scrolled = () => page.$eval(pane, (row) => row.closest(".overflow-y-auto").scrollTop);
+		await page.mouse.move(140, 300);
+		await page.mouse.wheel(0, 700);
+		await page.waitForTimeout(200);
+		const before = await scrolled();
+		assert.ok(before > 600);
+		await page.click('[data-place]:has-text("OneBot")');
+		await page.waitForSelector('[data-testid="room-filter"]:enabled');
+		await page.waitForTimeout(100);
+		assert.equal(await scrolled(), 0);
+		const drawn = await page.$$eval(pane, (rows) => rows.length);
+		assert.ok(drawn < 40, `${drawn} rows drawn`);
+		await page.click('[data-testid="view-back"]');
+		await page.waitForTimeout(200);
+		assert.equal(await scrolled(), before);
+		await page.close();
+	},
+
 	"a session opens at its end": async () => {
 		const { page } = await open("long");
 		assert.ok((await gapAtEnd(page)) < 2);

@@ -194,26 +194,27 @@ export class App {
 
 	/**
 	 * Clicks as soon as that is possible: what has just come is measured and scrolled first, and a click
-	 * on where it was a moment ago would hit something else.
+	 * on where it was a moment ago would hit something else. Where the driver refuses, nothing was
+	 * clicked, and the next look may find the element drawn.
 	 */
 	async click(css) {
 		let before;
-		await until(`${css} to stand still`, async () => {
+		await until(`${css} to be clicked`, async () => {
 			const place = await this.js(
 				`const found = document.querySelector(arguments[0]);
-				if (!found) return null;
+				if (!found) return "";
 				found.scrollIntoView({ block: "nearest" });
 				const { x, y, width, height } = found.getBoundingClientRect();
 				const hit = document.elementFromPoint(x + width / 2, y + height / 2);
-				return found.contains(hit) ? [x, y, width, height].join() : null;`,
+				return found.contains(hit) ? [x, y, width, height].join() : "";`,
 				css,
 			);
-			const still = place !== null && place === before;
+			const still = place !== "" && place === before;
 			before = place;
-			if (!still) await new Promise((resolve) => setTimeout(resolve, 60));
-			return still;
+			if (still) return this.ask("POST", `/element/${await this.find(css)}/click`);
+			await new Promise((resolve) => setTimeout(resolve, 60));
+			return false;
 		});
-		await this.ask("POST", `/element/${await this.find(css)}/click`);
 	}
 
 	async type(css, text) {
@@ -231,6 +232,11 @@ export class App {
 			(await this.js("return location.hash")).startsWith("#/s/"),
 		);
 		return decodeURIComponent((await this.js("return location.hash")).slice(4));
+	}
+
+	/** Opens a session from the sidebar, wherever it stands there: what is unread stands above what is newer. */
+	show(id) {
+		return this.click(`[data-testid="session-row"] a[href="#/s/${encodeURIComponent(id)}"]`);
 	}
 
 	ended(outcome) {

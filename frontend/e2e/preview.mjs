@@ -111,10 +111,17 @@ async function runAxe(page, axe) {
 
 async function open(page, name, path) {
 	const scene = host.scenes[name](Date.now());
+	scene.server.language = await page.evaluate(() => navigator.language);
 	host.enliven(scene.server);
 	host.use(scene.server);
 	await page.goto(host.url + (path ?? scene.path));
 	return scene.server;
+}
+
+async function openGroup(page, look, label) {
+	await open(page, "rooms", look.viewport.width < 900 ? "/" : undefined);
+	await page.click(`[data-place]:has-text("${label}")`);
+	await page.waitForSelector('[data-testid="session-row"]');
 }
 
 const ready = (page) => page.waitForSelector('[data-testid="timeline"][data-phase="live"]');
@@ -199,7 +206,7 @@ const states = {
 		server.start("runs", {
 			kind: "agent-message",
 			itemId: "ra",
-			turnId: "rt",
+			turnId: "turn-1",
 			at: Date.now(),
 			text: "",
 		});
@@ -220,6 +227,36 @@ const states = {
 	off: async (page) => {
 		await open(page, "off");
 		await ready(page);
+	},
+	rooms: async (page, look) => {
+		await openGroup(page, look, "OneBot");
+	},
+	"rooms-filter": async (page, look) => {
+		await openGroup(page, look, "OneBot");
+		await page.fill('[data-testid="room-filter"]', "1001 g");
+		await page.waitForTimeout(300);
+	},
+	"rooms-sort": async (page, look) => {
+		await openGroup(page, look, "OneBot");
+		await page.click('[data-testid="room-sort"]');
+	},
+	"rooms-none": async (page, look) => {
+		await openGroup(page, look, "OneBot");
+		await page.fill('[data-testid="room-filter"]', "zebra");
+		await page.waitForTimeout(300);
+	},
+	"rooms-few": async (page, look) => {
+		await openGroup(page, look, "Mail");
+	},
+	running: async (page, look) => {
+		await open(page, "rooms", look.viewport.width < 900 ? "/" : undefined);
+		await page.click('[data-place="running"]');
+		await page.waitForSelector('[data-testid="session-row"]');
+	},
+	plan: async (page) => {
+		await open(page, "conversation");
+		await ready(page);
+		await page.click('section[aria-label="Plan"] button, section[aria-label="计划"] button');
 	},
 	search: async (page, look) => {
 		await open(page, look.viewport.width < 900 ? "list" : "conversation");

@@ -14,6 +14,8 @@ const desk = await Desk.start();
 const browser = await launch();
 const workspace = (name) => join(desk.dataDir, "workspace", name);
 let app;
+/** The session whose turn the question about closing is about. */
+let stopped;
 
 /** Starts the app and waits until its page is connected. */
 async function open() {
@@ -152,7 +154,7 @@ test("closing the window while nothing runs ends the program", async () => {
 
 test("closing while a turn runs asks; two noes change nothing", async () => {
 	await open();
-	await app.begin("slow: 300");
+	stopped = await app.begin("slow: 300");
 	await app.find('[data-testid="item"][data-kind="agent-message"][data-status="streaming"]');
 	await app.close();
 	await until("the question", async () => (await questions()) === 1);
@@ -173,18 +175,18 @@ test("a yes to the second question stops the turn and closes", async () => {
 	await desk.tool("xdotool", "key", "--clearmodifiers", "alt+y");
 	assert.equal((await ends()).code, 0, app.program.err);
 	await open();
-	await app.click('[data-testid="session-row"] a');
+	await app.show(stopped);
 	await app.ended("aborted");
 });
 
 test("a yes to the first question closes when she is done", async () => {
-	await app.begin("slow: 20");
+	const finished = await app.begin("slow: 20");
 	await app.close();
 	await until("the question", async () => (await questions()) === 1);
 	await desk.tool("xdotool", "key", "--clearmodifiers", "alt+y");
 	assert.equal((await ends(8_000)).code, 0, app.program.err);
 	await open();
-	await app.click('[data-testid="session-row"] a');
+	await app.show(finished);
 	await app.ended("replied");
 });
 

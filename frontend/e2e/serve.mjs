@@ -19,12 +19,18 @@ const POLICY =
 
 /**
  * Serves the built interface over a fake session server. `hooks.signedIn` and `hooks.admit` decide
- * what the door says; `use` changes the server behind it.
+ * what the door says, `hooks.before` when files arrive; `use` changes the server behind it.
  */
 export async function serve() {
 	const alias = { resolve: { alias: { "@": join(root, "src") } }, configFile: false, root };
-	const { module: scenes } = await runnerImport("./src/test/scenes.ts", alias);
-	const hooks = { signedIn: () => true, admit: () => true, code: "CODE" };
+	const { module: scenes } = await runnerImport("./src/test/scenes/index.ts", alias);
+	const hooks = {
+		signedIn: () => true,
+		admit: () => true,
+		code: "CODE",
+		/** A file is sent once this has resolved. */
+		before: async (_path) => {},
+	};
 	let fake = scenes.scenes.first(Date.now()).server;
 	const http = createServer(async (request, response) => {
 		const url = new URL(request.url, "http://localhost");
@@ -44,6 +50,7 @@ export async function serve() {
 		const path = url.pathname === "/" || url.pathname === "/signin" ? "/index.html" : url.pathname;
 		try {
 			const body = await readFile(join(root, "dist", normalize(path)));
+			await hooks.before(path);
 			response.writeHead(200, {
 				"Content-Type": types[extname(path)] ?? "application/octet-stream",
 				"Content-Security-Policy": POLICY,

@@ -140,16 +140,21 @@ func (k *kernel) ask(turn string) string {
 // approve answers an approval with yes.
 func (k *kernel) approve(action string) {
 	k.t.Helper()
-	var hash string
+	k.do(core.AnswerAction{
+		Actor: console, ActionID: action, Approve: true, Hash: k.hash(action), May: true,
+		By: event.Answerer{Platform: "webui", UserID: "console", Owner: true},
+	})
+}
+
+// hash is what an answer to an approval must name.
+func (k *kernel) hash(action string) (hash string) {
+	k.t.Helper()
 	k.read(func(tx *store.ReadTx) error {
 		a, _, err := tx.Action(action)
 		hash = a.Hash
 		return err
 	})
-	k.do(core.AnswerAction{
-		Actor: console, ActionID: action, Approve: true, Hash: hash, May: true,
-		By: event.Answerer{Platform: "webui", UserID: "console", Owner: true},
-	})
+	return hash
 }
 
 // read reads one instant of the log's rows.

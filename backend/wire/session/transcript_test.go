@@ -19,12 +19,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
-	"aalis/backend/contract/schema"
 	"aalis/backend/core"
 	"aalis/backend/event"
 	"aalis/backend/principal"
 	"aalis/backend/text"
-	"aalis/backend/wire/jsonrpc"
 	"aalis/backend/wire/session"
 )
 
@@ -89,16 +87,16 @@ func setPart(a *txtar.Archive, name, data string) {
 
 // stage is a session service with named clients, inside one bubble.
 type stage struct {
-	t        *testing.T
-	server   *session.Server
-	clients  map[string]*client
-	arrived  []string // clients in order
-	language text.Language
-	appName  string
-	schemas  *jsonrpc.Schemas
-	kernel   *kernel
-	turn     string // newest
-	engine   engine // see engineStep
+	t         *testing.T
+	server    *session.Server
+	clients   map[string]*client
+	arrived   []string // clients in order
+	language  text.Language
+	appName   string
+	published published
+	kernel    *kernel
+	turn      string // newest
+	engine    engine // see engineStep
 
 	mu     sync.Mutex          // guards caused
 	caused map[string][]string // what the step under way has caused, by client
@@ -165,10 +163,7 @@ type client struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	s := &stage{t: t, clients: make(map[string]*client), language: text.English, caused: make(map[string][]string)}
-	var err error
-	if s.schemas, err = jsonrpc.LoadSchemas(schema.Session); err != nil {
-		t.Fatal(err)
-	}
+	s.published = readPublished(t)
 	s.serve(nil)
 	return s
 }
@@ -293,7 +288,7 @@ func (s *stage) connect(words []string) {
 	s.arrived = append(s.arrived, name)
 	c.conn = s.server.Connect(peer, func(frame string) {
 		s.note(name, "< %s", frame)
-		s.check(c, frame)
+		s.published.check(c.asked, frame)
 	})
 }
 
@@ -306,43 +301,4 @@ func (c *client) send(frame string) {
 		c.asked[string(req.ID)] = req.Method
 	}
 	c.conn.Receive(frame)
-}
-
-// check holds what a client was sent against the contract.
-//
-// Spec SP-PKG-12, -13.
-func (s *stage) check(c *client, frame string) {
-	var f struct {
-		ID     json.RawMessage
-		Method string
-		Params any
-		Result any
-		Error  any
-	}
-	var tree any
-	if err := json.Unmarshal([]byte(frame), &f); err != nil {
-		s.t.Errorf("%v: %s", err, frame)
-		return
-	}
-	_ = json.Unmarshal([]byte(frame), &tree)
-	switch {
-	case f.Method != "":
-		s.fits(s.schemas.Shape("NotificationFrame"), tree, frame)
-		s.fits(s.schemas.Notification(f.Method), f.Params, frame)
-	case f.Error != nil:
-		s.fits(s.schemas.Shape("ErrorFrame"), tree, frame)
-	default:
-		s.fits(s.schemas.Shape("ResultFrame"), tree, frame)
-		s.fits(s.schemas.Result(c.asked[string(f.ID)]), f.Result, frame)
-	}
-}
-
-func (s *stage) fits(shape *jsonrpc.Shape, tree any, frame string) {
-	if shape == nil {
-		s.t.Errorf("the contract does not know this: %s", frame)
-		return
-	}
-	if misfit, err := shape.Check("frame", tree); err != nil || !misfit.IsZero() {
-		s.t.Errorf("%v %v: %s", misfit, err, frame)
-	}
 }
