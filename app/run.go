@@ -70,14 +70,8 @@ func (s settings) open(ctx context.Context, log *slog.Logger, activate func() bo
 
 const databaseFile = store.FileName
 
-// checkDatabase opens the database of a folder where nothing runs, which checks its form and version.
-func checkDatabase(dataDir string) error {
-	s, err := store.Open(store.Options{Dir: dataDir})
-	if err != nil {
-		return err
-	}
-	return s.Close()
-}
+// checkDatabase looks at the database of a folder where nothing runs, and leaves it as it is.
+func checkDatabase(dataDir string) error { return store.Check(dataDir) }
 
 // countModels asks all providers; the error names those that did not answer.
 func countModels(ctx context.Context, c provider.Config) (int, error) {

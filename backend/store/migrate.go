@@ -55,21 +55,30 @@ func steps() ([]migration, error) {
 // migrate runs the missing steps, one transaction each, forward only. An existing file is copied
 // first, so that a failed step and a downgrade both have a way back.
 func migrate(c *conn, dir string, fresh bool) error {
+	have, all, err := version(c, dir)
+	if err != nil {
+		return err
+	}
+	return upgrade(c, dir, fresh, have, all)
+}
+
+// version gives the file's schema version, 0 for an empty file, and all steps there are.
+func version(c *conn, dir string) (int, []migration, error) {
 	all, err := steps()
 	if err != nil {
-		return fmt.Errorf("reading the migrations: %w", err)
+		return 0, nil, fmt.Errorf("reading the migrations: %w", err)
 	}
 	var have, app int64
 	if _, err := c.one("PRAGMA user_version", nil, func(r row) { have = r.int(0) }); err != nil {
-		return fmt.Errorf("reading the schema version: %w", err)
+		return 0, nil, fmt.Errorf("reading the schema version: %w", err)
 	}
 	if _, err := c.one("PRAGMA application_id", nil, func(r row) { app = r.int(0) }); err != nil {
-		return fmt.Errorf("reading the application id: %w", err)
+		return 0, nil, fmt.Errorf("reading the application id: %w", err)
 	}
 	if have != 0 && app != applicationID {
-		return fmt.Errorf("%s is a database of another program; move it away or choose another data folder", filepath.Join(dir, FileName))
+		return 0, nil, fmt.Errorf("%s is a database of another program; move it away or choose another data folder", filepath.Join(dir, FileName))
 	}
-	return upgrade(c, dir, fresh, int(have), all)
+	return int(have), all, nil
 }
 
 func upgrade(c *conn, dir string, fresh bool, have int, all []migration) error {
