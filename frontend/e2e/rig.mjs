@@ -24,9 +24,13 @@ export async function until(what, look, within = 10_000) {
 	}
 }
 
+/** Every process that was started and has not ended. */
+const alive = new Set();
+
 /** A process under test: its output is kept, and its end is awaited. */
 export class Program {
 	constructor(command, args, options = {}) {
+		alive.add(this);
 		this.out = "";
 		this.err = "";
 		this.child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], ...options });
@@ -46,6 +50,7 @@ export class Program {
 		this.over = false;
 		void this.ended.then(() => {
 			this.over = true;
+			alive.delete(this);
 		});
 	}
 
@@ -85,6 +90,7 @@ export class Server {
 		args = [],
 		env = {},
 		home = newHome(),
+		cwd,
 	} = {}) {
 		const server = new Server();
 		server.binary = binary;
@@ -96,6 +102,7 @@ export class Server {
 		const began = performance.now();
 		server.program = new Program(binary, ["serve", "--ready-file", ready, ...args], {
 			env: server.env,
+			cwd,
 		});
 		await until("the server's ready file", () => {
 			if (server.program.over) throw new Error(server.program.err);
@@ -169,5 +176,9 @@ export class Suite {
 		}
 		console.log(`${passed} passed, ${failed.length} failed`);
 		process.exitCode = failed.length === 0 ? 0 : 1;
+		// What a failed test left running must not keep the run from ending. Without such this never fires.
+		setTimeout(() => {
+			for (const program of alive) program.child.kill("SIGKILL");
+		}, 10_000).unref();
 	}
 }
