@@ -11,6 +11,7 @@ import { errorReader } from "./shell/read-error";
 import { Root } from "./shell/root";
 import { followTheme } from "./shell/theme";
 import { App } from "./state/app";
+import { loadMarkdown } from "./timeline/markdown/markdown";
 import "./ui/tokens.css";
 
 // The content security policy forbids building functions from text.
@@ -31,6 +32,7 @@ function start(): void {
 	watchPresence(link);
 	nudgeOnWake(link);
 	link.start();
+	void loadMarkdown();
 	root.render(
 		<StrictMode>
 			<Root link={link} app={app} />

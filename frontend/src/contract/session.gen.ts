@@ -669,6 +669,13 @@ export const ForwardSchema = z.looseObject({
 });
 export type Forward = z.infer<typeof ForwardSchema>;
 
+/** HostExt says what a client of our own wants to know of its host. */
+export const HostExtSchema = z.looseObject({
+  /** language is the one the host writes its sentences in, en or zh-CN: an interface that was told none follows it. */
+  language: z.string(),
+});
+export type HostExt = z.infer<typeof HostExtSchema>;
+
 /** InitializeParams opens a connection; initialize is the first request on it. */
 export const InitializeParamsSchema = z.looseObject({
   /** protocolVersion is the client's protocol number in two or three parts, for example 0.2.0. */
@@ -697,6 +704,8 @@ export const InitializeResultSchema = z.looseObject({
   features: FeaturesSchema,
   /** appName is the name in the host configuration at this moment, Aalis without one. */
   appName: z.string(),
+  /** ext is an addition of this server. */
+  ext: z.optional(HostExtSchema),
 });
 export type InitializeResult = z.infer<typeof InitializeResultSchema>;
 

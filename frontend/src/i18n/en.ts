@@ -47,6 +47,23 @@ export const en = {
 	"sidebar.resize": "Width of the sidebar",
 	"sidebar.actions": "Actions for “{title}”",
 	"sidebar.preferences": "Appearance and language",
+	"sidebar.back": "Back to all conversations",
+	"sidebar.places": "Background and rooms",
+
+	"running.title": "Running in the background",
+	"running.empty": "Nothing runs in the background any more",
+
+	"rooms.count": { one: "{count} room", other: "{count} rooms" },
+	"rooms.shown": "{shown} of {count}",
+	"rooms.attention": { one: "{count} room needs you", other: "{count} rooms need you" },
+	"rooms.filter": "Filter these rooms",
+	"rooms.filter.clear": "Clear filter",
+	"rooms.filter.none": "No room here fits “{query}”",
+	"rooms.sort": "Sort: {by}",
+	"rooms.sort.activity": "Latest activity",
+	"rooms.sort.attention": "Needs you first",
+	"rooms.sort.reply": "Her latest reply",
+	"rooms.sort.name": "Name",
 
 	"mark.attention": "Needs you",
 	"mark.error": "Failed",
@@ -93,6 +110,7 @@ export const en = {
 	"plan.not-started": "not started",
 	"plan.in-progress": "in progress",
 	"plan.completed": "done",
+	"plan.clear": "Clear plan",
 
 	"timeline.label": "Conversation",
 	"timeline.latest": "Jump to the latest",
@@ -271,7 +289,7 @@ export const en = {
 	"command.themeSystem": "Appearance of the system",
 	"command.languageEn": "Language: English",
 	"command.languageZh": "语言：中文",
-	"command.languageSystem": "Language of the system",
+	"command.languageHost": "Language: as Aalis is set",
 	"toast.dismiss": "Dismiss",
 	"time.now": "just now",
 } as const satisfies Record<string, string | { one: string; other: string }>;

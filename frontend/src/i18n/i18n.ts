@@ -5,49 +5,79 @@ import { zhCN } from "./zh-CN";
 
 export type { MessageKey } from "./en";
 export type Language = "en" | "zh-CN";
-/** `system` follows what the browser or the desktop says. */
-export type LanguageChoice = Language | "system";
+/** `host` follows the language that Aalis itself writes in. */
+export type LanguageChoice = Language | "host";
 
 const catalogues: Record<Language, Messages> = { en, "zh-CN": zhCN };
-const KEY = "aalis.language";
+const CHOICE_KEY = "aalis.language";
+const HOST_KEY = "aalis.language.host";
 
-function systemLanguage(): Language {
+function kept(key: string): string | undefined {
+	try {
+		return localStorage.getItem(key) ?? undefined;
+	} catch {
+		return undefined; // Without storage a choice lasts as long as the page.
+	}
+}
+
+function keep(key: string, value: string | undefined): void {
+	try {
+		if (value === undefined) localStorage.removeItem(key);
+		else localStorage.setItem(key, value);
+	} catch {
+		// As above.
+	}
+}
+
+/** Which of ours a language tag means. */
+function ours(tag: string | undefined): Language | undefined {
+	if (/^zh\b/i.test(tag ?? "")) return "zh-CN";
+	return /^en\b/i.test(tag ?? "") ? "en" : undefined;
+}
+
+function browserLanguage(): Language {
 	for (const tag of navigator.languages ?? [navigator.language]) {
-		if (/^zh\b/i.test(tag)) return "zh-CN";
-		if (/^en\b/i.test(tag)) return "en";
+		const language = ours(tag);
+		if (language) return language;
 	}
 	return "en";
 }
 
-function storedChoice(): LanguageChoice {
-	try {
-		const stored = localStorage.getItem(KEY);
-		return stored === "en" || stored === "zh-CN" ? stored : "system";
-	} catch {
-		return "system";
-	}
-}
-
 interface LanguageState {
-	choice: LanguageChoice;
-	language: Language;
+	readonly choice: LanguageChoice;
+	/** The host's own, as the latest handshake said it, on this page or on the one before. */
+	readonly host: Language | undefined;
+	readonly language: Language;
 }
 
-const stateOf = (choice: LanguageChoice): LanguageState => ({
+const stateOf = (choice: LanguageChoice, host: Language | undefined): LanguageState => ({
 	choice,
-	language: choice === "system" ? systemLanguage() : choice,
+	host,
+	language: choice === "host" ? (host ?? browserLanguage()) : choice,
 });
 
-export const languageStore = createStore<LanguageState>(() => stateOf(storedChoice()));
+function keptState(): LanguageState {
+	const choice = kept(CHOICE_KEY);
+	return stateOf(choice === "en" || choice === "zh-CN" ? choice : "host", ours(kept(HOST_KEY)));
+}
+
+export const languageStore = createStore<LanguageState>(keptState);
 
 export function chooseLanguage(choice: LanguageChoice): void {
-	try {
-		if (choice === "system") localStorage.removeItem(KEY);
-		else localStorage.setItem(KEY, choice);
-	} catch {
-		// Without storage the choice lasts as long as the page.
-	}
-	languageStore.setState(stateOf(choice), true);
+	keep(CHOICE_KEY, choice === "host" ? undefined : choice);
+	languageStore.setState(stateOf(choice, languageStore.getState().host), true);
+}
+
+/**
+ * Takes the language tag of a handshake, and remembers it: the next page begins with it instead of
+ * changing once it is connected. Without one of ours the browser's languages decide.
+ */
+export function hearHostLanguage(tag: string | undefined): void {
+	const { choice, host: before } = languageStore.getState();
+	const host = ours(tag);
+	if (host === before) return;
+	keep(HOST_KEY, host);
+	languageStore.setState(stateOf(choice, host), true);
 }
 
 /** Keeps the page's own language in step, which fonts and screen readers go by. */
@@ -55,13 +85,16 @@ export function followLanguage(page: Document): () => void {
 	const apply = () => {
 		page.documentElement.lang = languageStore.getState().language;
 	};
-	const system = () => languageStore.setState(stateOf(languageStore.getState().choice), true);
+	const browser = () => {
+		const { choice, host } = languageStore.getState();
+		languageStore.setState(stateOf(choice, host), true);
+	};
 	apply();
-	window.addEventListener("languagechange", system);
+	window.addEventListener("languagechange", browser);
 	const off = languageStore.subscribe(apply);
 	return () => {
 		off();
-		window.removeEventListener("languagechange", system);
+		window.removeEventListener("languagechange", browser);
 	};
 }
 
@@ -100,6 +133,8 @@ export interface Locale {
 	t: Translate;
 	number(value: number): string;
 	percent(ratio: number): string;
+	/** The order of names. */
+	compare(a: string, b: string): number;
 	/** The time of day. */
 	time(at: number): string;
 	/** The day, without the year when it is this one. */
@@ -152,6 +187,7 @@ function makeLocale(language: Language): Locale {
 		number: (value) => number(language, value),
 		percent: (ratio) =>
 			new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 0 }).format(ratio),
+		compare: new Intl.Collator(language, { numeric: true, sensitivity: "base" }).compare,
 		time,
 		day: (at, now = Date.now()) => {
 			const sameYear = new Date(at).getFullYear() === new Date(now).getFullYear();

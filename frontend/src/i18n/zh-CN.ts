@@ -48,6 +48,23 @@ export const zhCN = {
 	"sidebar.resize": "侧栏宽度",
 	"sidebar.actions": "“{title}”的操作",
 	"sidebar.preferences": "外观与语言",
+	"sidebar.back": "返回全部会话",
+	"sidebar.places": "后台与房间",
+
+	"running.title": "后台运行中",
+	"running.empty": "后台已经没有在运行的内容",
+
+	"rooms.count": "{count} 个房间",
+	"rooms.shown": "{shown} / {count}",
+	"rooms.attention": "{count} 个房间等你处理",
+	"rooms.filter": "筛选这些房间",
+	"rooms.filter.clear": "清除筛选",
+	"rooms.filter.none": "这里没有符合“{query}”的房间",
+	"rooms.sort": "排序：{by}",
+	"rooms.sort.activity": "最近活动",
+	"rooms.sort.attention": "等你处理的在前",
+	"rooms.sort.reply": "她最近的回复",
+	"rooms.sort.name": "名称",
 
 	"mark.attention": "等你处理",
 	"mark.error": "出错",
@@ -93,6 +110,7 @@ export const zhCN = {
 	"plan.not-started": "未开始",
 	"plan.in-progress": "进行中",
 	"plan.completed": "已完成",
+	"plan.clear": "清空计划",
 
 	"timeline.label": "对话",
 	"timeline.latest": "跳到最新",
@@ -263,7 +281,7 @@ export const zhCN = {
 	"command.themeSystem": "跟随系统外观",
 	"command.languageEn": "Language: English",
 	"command.languageZh": "语言：中文",
-	"command.languageSystem": "跟随系统语言",
+	"command.languageHost": "语言：跟随 Aalis 的设置",
 	"toast.dismiss": "关闭提示",
 	"time.now": "刚刚",
 } satisfies Messages;

@@ -7,6 +7,7 @@ import {
 	sessionMethods,
 } from "@/contract/session.gen";
 import { emptySession, reduceSession, type SessionPush, type SessionState } from "@/state/session";
+import { summaryOf } from "@/test/fake-server";
 import { agent, user } from "@/test/items";
 import { rowsOf } from "@/timeline/rows";
 import { decode, decodeResult } from "./decode";
@@ -111,19 +112,7 @@ describe("frames of a newer server", () => {
 			epoch: "e",
 			seq: 1,
 			session: {
-				id: "s",
-				title: "S",
-				childCount: 0,
-				kind: "owner",
-				section: "owner",
-				createdAt: 1,
-				updatedAt: 1,
-				running: false,
-				error: false,
-				unread: false,
-				attention: false,
-				archived: false,
-				background: 0,
+				...summaryOf({ id: "s" }),
 				sparkle: "new",
 			},
 			items: [

@@ -1,16 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { FakeError, FakeServer } from "@/test/fake-server";
-import { client } from "@/test/harness";
+import { client, soon, stillTime } from "@/test/harness";
 import { Link } from "./link";
 
-beforeEach(() => {
-	vi.useFakeTimers();
-});
-afterEach(() => {
-	vi.useRealTimers();
-});
-
-const soon = () => vi.advanceTimersByTimeAsync(1);
+stillTime();
 
 describe("the handshake", () => {
 	test("SP-INIT-01 initialize is the first frame of every connection", async () => {

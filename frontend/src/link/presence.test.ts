@@ -1,16 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { FakeServer } from "@/test/fake-server";
-import { client } from "@/test/harness";
+import { client, stillTime } from "@/test/harness";
 import { PresenceReporter, watchPresence } from "./presence";
 
 const MINUTE = 60_000;
 
-beforeEach(() => {
-	vi.useFakeTimers();
-});
-afterEach(() => {
-	vi.useRealTimers();
-});
+stillTime();
 
 function reporter() {
 	const reports: boolean[] = [];

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { stillTime } from "@/test/harness";
 import { inWindow, tabTransport, windowTransport } from "./transport";
 
 class FakeBridge {
@@ -32,11 +33,8 @@ class FakeBridge {
 	}
 }
 
-beforeEach(() => {
-	vi.useFakeTimers();
-});
+stillTime();
 afterEach(() => {
-	vi.useRealTimers();
 	delete window.go;
 	delete window.runtime;
 });

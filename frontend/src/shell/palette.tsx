@@ -164,7 +164,7 @@ function useSessionChoices(query: string, context: CommandContext): Choice[] {
 	useEffect(() => {
 		if (query.trim() === "") return;
 		const timer = setTimeout(async () => {
-			const sessions = await app.find(query, SESSIONS_SHOWN);
+			const sessions = await app.lists.find(query, SESSIONS_SHOWN);
 			setFound({ query, ids: sessions.map((session) => session.id) });
 		}, 120);
 		return () => clearTimeout(timer);

@@ -4,7 +4,7 @@ import { languageStore, useT } from "@/i18n/i18n";
 import { IconButton } from "@/ui/button";
 import { Menu, type MenuEntry } from "@/ui/menu";
 import type { Command, CommandContext } from "./commands/command";
-import { languageEn, languageSystem, languageZh } from "./commands/language";
+import { languageEn, languageHost, languageZh } from "./commands/language";
 import { themeDark, themeLight, themeSystem } from "./commands/theme";
 import { themeStore } from "./theme";
 
@@ -32,7 +32,7 @@ export function PreferencesMenu({ context }: { context: CommandContext }) {
 				entry(themeSystem, theme === "system"),
 				entry(themeLight, theme === "light"),
 				entry(themeDark, theme === "dark"),
-				entry(languageSystem, language === "system", true),
+				entry(languageHost, language === "host", true),
 				entry(languageEn, language === "en"),
 				entry(languageZh, language === "zh-CN"),
 			]}

@@ -8,7 +8,7 @@ import {
 	Pencil,
 	Trash2,
 } from "lucide-react";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import type { SessionSummary } from "@/contract/session.gen";
 import { useT } from "@/i18n/i18n";
 import { useOnline } from "@/link/hooks";
@@ -16,6 +16,7 @@ import { useApp } from "@/state/context";
 import { IconButton } from "@/ui/button";
 import { Menu, type MenuEntry } from "@/ui/menu";
 import { Popover } from "@/ui/popover";
+import { TitleField } from "@/ui/title-field";
 import { archive, unarchive } from "./commands/archive";
 import type { Command, CommandContext } from "./commands/command";
 import { copyId } from "./commands/copy-id";
@@ -39,13 +40,24 @@ export function SessionHeader({
 	children?: ReactNode;
 }) {
 	const t = useT();
+	const app = useApp();
 	const title = summary ? summary.title || t("session.untitled") : "";
 	return (
 		<>
 			<div className="min-w-0 flex-1">
 				{summary?.ancestors && summary.ancestors.length > 0 && <Path summary={summary} />}
 				{renaming && summary ? (
-					<TitleBox summary={summary} onDone={onRenamed} />
+					<h1>
+						<TitleField
+							title={summary.title}
+							label={t("session.rename.label")}
+							className="h-8 w-full max-w-md text-[15px] font-semibold"
+							onDone={(next) => {
+								onRenamed();
+								if (next !== undefined) void app.rename(summary.id, next);
+							}}
+						/>
+					</h1>
 				) : (
 					<h1
 						className="truncate text-[15px] font-semibold"
@@ -105,7 +117,7 @@ function Children({ summary }: { summary: SessionSummary }) {
 	const [children, setChildren] = useState<SessionSummary[] | "failed">();
 	useEffect(() => {
 		if (!open) return;
-		app.children(summary.id).then(setChildren, () => setChildren("failed"));
+		app.lists.children(summary.id).then(setChildren, () => setChildren("failed"));
 	}, [open, app, summary.id]);
 	const label = t("session.children", { count: summary.childCount });
 	return (
@@ -140,44 +152,6 @@ function Children({ summary }: { summary: SessionSummary }) {
 					))}
 			</ul>
 		</Popover>
-	);
-}
-
-function TitleBox({ summary, onDone }: { summary: SessionSummary; onDone(): void }) {
-	const t = useT();
-	const app = useApp();
-	const [title, setTitle] = useState(summary.title);
-	const box = useRef<HTMLInputElement>(null);
-	const left = useRef(false);
-	useEffect(() => {
-		const timer = setTimeout(() => box.current?.select(), 30);
-		return () => clearTimeout(timer);
-	}, []);
-	const done = (keep: boolean) => {
-		if (left.current) return;
-		left.current = true;
-		const next = title.trim();
-		if (keep && next !== "" && next !== summary.title) void app.rename(summary.id, next);
-		onDone();
-	};
-	return (
-		<h1>
-			<input
-				ref={box}
-				value={title}
-				maxLength={200}
-				aria-label={t("session.rename.label")}
-				data-testid="rename"
-				onChange={(event) => setTitle(event.target.value)}
-				onBlur={() => done(true)}
-				onKeyDown={(event) => {
-					if (event.nativeEvent.isComposing || event.keyCode === 229) return;
-					if (event.key === "Enter") done(true);
-					if (event.key === "Escape") done(false);
-				}}
-				className="border-edge bg-raised h-8 w-full max-w-md rounded-md border px-2 text-[15px] font-semibold"
-			/>
-		</h1>
 	);
 }
 

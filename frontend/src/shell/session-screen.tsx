@@ -106,7 +106,13 @@ function SessionComposer({
 					</Button>
 				</div>
 			)}
-			{plan && <itemViews.plan.View item={plan} streaming={false} />}
+			{plan && (
+				<itemViews.plan.View
+					item={plan}
+					streaming={false}
+					onClear={() => void app.clearPlan(session.id)}
+				/>
+			)}
 			{queue && <itemViews.queue.View item={queue} streaming={false} />}
 		</Composer>
 	);

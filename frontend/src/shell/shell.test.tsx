@@ -1,7 +1,7 @@
 import { act, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { SessionItem } from "@/contract/session.gen";
-import { FakeServer } from "@/test/fake-server";
+import type { PlanItem, SessionItem } from "@/contract/session.gen";
+import { FakeError, FakeServer } from "@/test/fake-server";
 import { agent, approvalOf, tool, turn, user } from "@/test/items";
 import { openShell, pause } from "@/test/render";
 
@@ -59,17 +59,19 @@ describe("the name of the assistant", () => {
 });
 
 describe("what the server has", () => {
+	const plan: PlanItem = {
+		kind: "plan",
+		itemId: "plan",
+		at: 1,
+		items: [{ id: 1, title: "Look", status: "in-progress" }],
+	};
+
 	test("SP-FEAT-09 plan and usage are shown when there is such an item, and only then", async () => {
 		const server = withSession();
 		await openShell(server, "/s/s");
 		expect(screen.queryByTestId("usage")).toBeNull();
 		expect(screen.queryByText("Plan")).toBeNull();
-		server.complete("s", {
-			kind: "plan",
-			itemId: "plan",
-			at: 1,
-			items: [{ id: 1, title: "Look", status: "in-progress" }],
-		});
+		server.complete("s", plan);
 		server.complete("s", {
 			kind: "usage",
 			itemId: "usage",
@@ -82,6 +84,33 @@ describe("what the server has", () => {
 		await pause();
 		expect(screen.getByText("Plan")).toBeDefined();
 		expect(screen.getByTestId("usage")).toBeDefined();
+	});
+
+	test("SP-TURN-17 the plan is emptied from where it is shown, and goes with its entries", async () => {
+		const server = withSession();
+		server.need("s").fixed.plan = plan;
+		await openShell(server, "/s/s");
+		expect(screen.queryByRole("button", { name: "Clear plan" })).toBeNull();
+		fireEvent.click(screen.getByRole("button", { name: /Plan/ }));
+		fireEvent.click(screen.getByRole("button", { name: "Clear plan" }));
+		await pause();
+		expect(server.requestsOf("plan/clear")).toEqual([{ sessionId: "s" }]);
+		expect(screen.queryByText("Plan")).toBeNull();
+	});
+
+	test("SP-TURN-18 a plan that cannot be emptied stays, and the reason is told", async () => {
+		const server = withSession();
+		server.need("s").fixed.plan = plan;
+		server.intercept = (method) => {
+			if (method !== "plan/clear") return undefined;
+			throw new FakeError(-32000, "There is no to-do service.", "unsupported");
+		};
+		await openShell(server, "/s/s");
+		fireEvent.click(screen.getByRole("button", { name: /Plan/ }));
+		fireEvent.click(screen.getByRole("button", { name: "Clear plan" }));
+		await pause();
+		expect(screen.getByText("There is no to-do service.")).toBeDefined();
+		expect(screen.getByText("Look")).toBeDefined();
 	});
 
 	test("the message box follows features.send as it changes, and nothing is offered that is not there", async () => {

@@ -4,14 +4,14 @@ import { useLocation, useRoute } from "wouter";
 import { Inbox } from "@/approval/inbox";
 import type { ComposerHandle } from "@/composer/composer";
 import type { SessionSummary } from "@/contract/session.gen";
-import { useT } from "@/i18n/i18n";
+import { currentLocale, useT } from "@/i18n/i18n";
 import { useConnection, useLink } from "@/link/hooks";
+import { shownSessions } from "@/sidebar/lines";
 import { Sidebar, type SidebarHandle } from "@/sidebar/sidebar";
 import { waitingApprovals } from "@/state/approvals";
 import { useApp, useApprovals, useHost, useSession, useSessions } from "@/state/context";
 import type { OpenSession } from "@/state/open-session";
 import { isRunning, runningTurn } from "@/state/session";
-import { rowsOf } from "@/state/sessions";
 import { itemViews } from "@/timeline/items";
 import type { TimelineHandle } from "@/timeline/timeline";
 import { announce, LiveRegions } from "@/ui/announce";
@@ -93,7 +93,8 @@ function Window({
 	const narrow = useMedia("(max-width: 899px)");
 	const [path, go] = useLocation();
 	const empty = useSessions(
-		(state) => state.byId.size === 0 && state.lists.mine.status === "ready",
+		(state) =>
+			state.byId.size === 0 && state.groups.length === 0 && state.lists.mine.status === "ready",
 	);
 	const size = useSidebarSize();
 	const composer = useRef<ComposerHandle>(null);
@@ -111,7 +112,7 @@ function Window({
 			app,
 			online,
 			...(current ? { session: current } : {}),
-			neighbours: () => rowsOf(app.sessions.getState(), "mine").map(({ id }) => id),
+			neighbours: () => shownSessions(app.lists.store.getState(), currentLocale()),
 			window: {
 				go,
 				focusComposer: () => setTimeout(() => composer.current?.focus(), 0),

@@ -1,11 +1,12 @@
 import { Archive, ArchiveRestore, Ellipsis, Pencil, Trash2 } from "lucide-react";
-import { memo, useEffect, useRef, useState } from "react";
+import { memo, useState } from "react";
 import type { SessionSummary } from "@/contract/session.gen";
-import { useLocale, useT } from "@/i18n/i18n";
+import { type Locale, useLocale, useT } from "@/i18n/i18n";
 import { useOnline } from "@/link/hooks";
 import { useApp } from "@/state/context";
-import { type Mark, markOf } from "@/state/sessions";
+import type { Mark } from "@/state/sessions";
 import { Menu } from "@/ui/menu";
+import { TitleField } from "@/ui/title-field";
 
 const marks: Record<Mark, string> = {
 	attention: "bg-warn-edge",
@@ -17,6 +18,9 @@ const marks: Record<Mark, string> = {
 
 export interface RowProps {
 	session: SessionSummary;
+	/** What the second line begins with. */
+	facts: string;
+	mark: Mark | undefined;
 	current: boolean;
 	now: number;
 	onDelete(session: SessionSummary): void;
@@ -26,12 +30,15 @@ export interface RowProps {
 /** A session in the list: its title, one line on how it stands, and at most one mark. */
 export const SessionRow = memo(function SessionRow({
 	session,
+	facts,
+	mark,
 	current,
 	now,
 	onDelete,
 	onOpen,
 }: RowProps) {
 	const t = useT();
+	const app = useApp();
 	const [renaming, setRenaming] = useState(false);
 	const title = session.title || t("session.untitled");
 	return (
@@ -41,7 +48,15 @@ export const SessionRow = memo(function SessionRow({
 			className={`group/row relative mx-2 flex h-13 items-center rounded-lg ${current ? "bg-hover" : "hover:bg-hover/70"}`}
 		>
 			{renaming ? (
-				<RenameBox session={session} onDone={() => setRenaming(false)} />
+				<TitleField
+					title={session.title}
+					label={t("session.rename.label")}
+					className="mx-1.5 h-9 flex-1 text-sm"
+					onDone={(next) => {
+						setRenaming(false);
+						if (next !== undefined) void app.rename(session.id, next);
+					}}
+				/>
 			) : (
 				<>
 					<a
@@ -62,9 +77,9 @@ export const SessionRow = memo(function SessionRow({
 								{title}
 							</span>
 						</span>
-						<SecondLine session={session} now={now} />
+						<SecondLine session={session} facts={facts} now={now} />
 					</a>
-					<MarkDot session={session} />
+					<MarkDot mark={mark} count={session.background} />
 					<RowMenu
 						session={session}
 						title={title}
@@ -77,12 +92,10 @@ export const SessionRow = memo(function SessionRow({
 	);
 });
 
-function MarkDot({ session }: { session: SessionSummary }) {
+function MarkDot({ mark, count }: { mark: Mark | undefined; count: number }) {
 	const t = useT();
-	const mark = markOf(session);
 	if (!mark) return null;
-	const label =
-		mark === "background" ? t("mark.background", { count: session.background }) : t(`mark.${mark}`);
+	const label = mark === "background" ? t("mark.background", { count }) : t(`mark.${mark}`);
 	return (
 		<span
 			data-mark={mark}
@@ -90,7 +103,7 @@ function MarkDot({ session }: { session: SessionSummary }) {
 		>
 			{mark === "background" ? (
 				<span className="text-soft bg-sunken border-line rounded-full border px-1.5 text-[11px] tabular-nums">
-					{session.background}
+					{count}
 				</span>
 			) : (
 				<span aria-hidden className={`block size-2.5 rounded-full ${marks[mark]}`} />
@@ -100,16 +113,23 @@ function MarkDot({ session }: { session: SessionSummary }) {
 	);
 }
 
-function SecondLine({ session, now }: { session: SessionSummary; now: number }) {
-	const { t, ago } = useLocale();
-	const line = (className: string, text: string) => (
-		<span className={`truncate text-xs ${className}`}>{text}</span>
+function SecondLine({ session, facts, now }: Pick<RowProps, "session" | "facts" | "now">) {
+	const locale = useLocale();
+	const { words, tone } = stateOf(session, now, locale);
+	return (
+		<span className="text-soft truncate text-xs">
+			{facts !== "" && `${facts} · `}
+			<span className={tone}>{words}</span>
+		</span>
 	);
-	if (session.attention) return line("text-warn", t("row.attention"));
-	if (session.error) return line("text-bad", session.reason ?? t("row.failed"));
-	if (session.running) return line("text-soft", t("row.running"));
+}
+
+function stateOf(session: SessionSummary, now: number, { t, ago }: Locale) {
+	if (session.attention) return { words: t("row.attention"), tone: "text-warn" };
+	if (session.error) return { words: session.reason ?? t("row.failed"), tone: "text-bad" };
+	if (session.running) return { words: t("row.running"), tone: "" };
 	const when = ago(session.lastTurn?.endedAt ?? session.updatedAt, now);
-	return line("text-soft", session.archived ? `${t("row.archived")} · ${when}` : when);
+	return { words: session.archived ? `${t("row.archived")} · ${when}` : when, tone: "" };
 }
 
 function RowMenu({
@@ -172,40 +192,6 @@ function RowMenu({
 					run: () => onDelete(session),
 				},
 			]}
-		/>
-	);
-}
-
-function RenameBox({ session, onDone }: { session: SessionSummary; onDone(): void }) {
-	const t = useT();
-	const app = useApp();
-	const box = useRef<HTMLInputElement>(null);
-	const [title, setTitle] = useState(session.title);
-	useEffect(() => {
-		// After the menu has given its focus back.
-		const timer = setTimeout(() => box.current?.select(), 30);
-		return () => clearTimeout(timer);
-	}, []);
-	const done = () => {
-		const next = title.trim();
-		if (next !== "" && next !== session.title) void app.rename(session.id, next);
-		onDone();
-	};
-	return (
-		<input
-			ref={box}
-			value={title}
-			maxLength={200}
-			aria-label={t("session.rename.label")}
-			data-testid="rename"
-			onChange={(event) => setTitle(event.target.value)}
-			onBlur={done}
-			onKeyDown={(event) => {
-				if (event.nativeEvent.isComposing || event.keyCode === 229) return;
-				if (event.key === "Enter") done();
-				if (event.key === "Escape") onDone();
-			}}
-			className="border-edge bg-raised mx-1.5 h-9 min-w-0 flex-1 rounded-md border px-2 text-sm"
 		/>
 	);
 }

@@ -1,17 +1,10 @@
 import { createStore } from "zustand/vanilla";
-import type {
-	Decision,
-	Features,
-	InitializeResult,
-	SessionSummary,
-	SessionsListParams,
-	ToolCallItem,
-} from "@/contract/session.gen";
+import type { Decision, Features, InitializeResult, ToolCallItem } from "@/contract/session.gen";
 import { type ApprovalsAction, emptyApprovals, reduceApprovals } from "./approvals";
+import { SessionLists } from "./lists";
 import { OpenSession, type Schedule, type SessionEvents } from "./open-session";
 import type { Port, Push } from "./port";
 import type { SessionPush } from "./session";
-import { emptySessions, type ListName, reduceSessions, type SessionsAction } from "./sessions";
 
 export interface HostState {
 	/** The latest handshake; absent before the first. */
@@ -35,8 +28,6 @@ export interface ErrorReader {
 	reason(error: unknown): string | undefined;
 }
 
-const PAGE = 50;
-const LARGEST_PAGE = 200;
 /** Sessions that stay subscribed after the person has left them, so that going back is instant. */
 const KEPT = 3;
 
@@ -48,14 +39,12 @@ const nothing: Features = { send: false, rewind: false, compress: false, setting
  */
 export class App {
 	readonly host = createStore<HostState>(() => ({ features: nothing, appName: "Aalis" }));
-	readonly sessions = createStore(() => emptySessions);
+	readonly lists: SessionLists;
 	readonly approvals = createStore(() => emptyApprovals);
 	readonly toasts = createStore<readonly Toast[]>(() => []);
 	private readonly open = new Map<string, OpenSession>();
 	/** How many components look at a session now. */
 	private readonly looking = new Map<string, number>();
-	private readonly cursors = new Map<ListName, string>();
-	private searchesArchived = false;
 	private connected = false;
 	private nextToast = 1;
 	private readonly askedFor = new Set<string>();
@@ -65,6 +54,7 @@ export class App {
 		private readonly errors: ErrorReader,
 		private readonly schedule?: Schedule,
 	) {
+		this.lists = new SessionLists(port);
 		port.onOpen((init) => this.opened(init));
 		port.onClose(() => this.closed());
 		port.onPush((push) => this.push(push));
@@ -77,8 +67,7 @@ export class App {
 		this.approve({ type: "reset" });
 		// Watching first, then reading: nothing can fall in between.
 		void this.port.call("sessions/watch", {}).catch(() => undefined);
-		void this.loadFirst("mine");
-		if (this.sessions.getState().lists.archived.status !== "idle") void this.loadFirst("archived");
+		this.lists.opened();
 		for (const session of this.open.values()) session.open();
 	}
 
@@ -93,7 +82,7 @@ export class App {
 				this.host.setState({ features: push.params.features });
 				return;
 			case "sessions/changed":
-				this.list({ type: "changed", ...push.params });
+				this.lists.changed(push.params);
 				for (const summary of push.params.upserts) this.open.get(summary.id)?.summary(summary);
 				for (const id of push.params.removes) this.removed(id);
 				return;
@@ -122,118 +111,8 @@ export class App {
 		this.approve({ type: "session-removed", sessionId: id });
 	}
 
-	private list(action: SessionsAction): void {
-		this.sessions.setState(reduceSessions(this.sessions.getState(), action), true);
-	}
-
 	private approve(action: ApprovalsAction): void {
 		this.approvals.setState(reduceApprovals(this.approvals.getState(), action), true);
-	}
-
-	// ---- lists -----------------------------------------------------------------------------------
-
-	/** Reads a list from its start, as far as it had been read before, and swaps it in at once. */
-	async loadFirst(list: Exclude<ListName, "search">): Promise<void> {
-		const { byId } = this.sessions.getState();
-		const archived = list === "archived";
-		let wanted = 0;
-		for (const session of byId.values()) {
-			if (!session.parentId && session.section === "owner" && session.archived === archived)
-				wanted++;
-		}
-		this.list({ type: "loading", list });
-		try {
-			const sessions: SessionSummary[] = [];
-			let cursor: string | undefined;
-			do {
-				const page = await this.port.call("sessions/list", {
-					...paramsOf(list),
-					limit: Math.min(LARGEST_PAGE, Math.max(PAGE, wanted - sessions.length)),
-					...(cursor === undefined ? {} : { cursor }),
-				});
-				sessions.push(...page.sessions);
-				cursor = page.nextCursor;
-			} while (cursor !== undefined && sessions.length < wanted);
-			this.keepCursor(list, cursor);
-			this.list({ type: "page", list, sessions, more: cursor !== undefined, first: true });
-		} catch {
-			this.list({ type: "failed", list });
-		}
-	}
-
-	async loadMore(list: ListName): Promise<void> {
-		const { status, more } = this.sessions.getState().lists[list];
-		if (status === "loading" || !more) return;
-		if (list === "search") return this.searchPage(false);
-		this.list({ type: "loading", list });
-		const cursor = this.cursors.get(list);
-		try {
-			const page = await this.port.call("sessions/list", {
-				...paramsOf(list),
-				limit: PAGE,
-				...(cursor === undefined ? {} : { cursor }),
-			});
-			this.keepCursor(list, page.nextCursor);
-			const more = page.nextCursor !== undefined;
-			this.list({ type: "page", list, sessions: page.sessions, more, first: false });
-		} catch {
-			this.list({ type: "failed", list });
-		}
-	}
-
-	private keepCursor(list: ListName, cursor: string | undefined): void {
-		if (cursor === undefined) this.cursors.delete(list);
-		else this.cursors.set(list, cursor);
-	}
-
-	/** Searches titles and names, then those of archived sessions. */
-	search(query: string): void {
-		if (query === this.sessions.getState().query) return;
-		this.list({ type: "query", query });
-		this.cursors.delete("search");
-		this.searchesArchived = false;
-		if (query.trim() !== "") void this.searchPage(true);
-	}
-
-	private async searchPage(first: boolean): Promise<void> {
-		const { query } = this.sessions.getState();
-		const cursor = this.cursors.get("search");
-		this.list({ type: "loading", list: "search" });
-		try {
-			const page = await this.port.call("sessions/list", {
-				section: "owner",
-				query,
-				limit: PAGE,
-				...(this.searchesArchived ? { archived: true } : {}),
-				...(cursor === undefined ? {} : { cursor }),
-			});
-			if (query !== this.sessions.getState().query) return;
-			this.keepCursor("search", page.nextCursor);
-			const lastOfActive = !this.searchesArchived && page.nextCursor === undefined;
-			if (lastOfActive) this.searchesArchived = true;
-			const more = page.nextCursor !== undefined || lastOfActive;
-			this.list({ type: "page", list: "search", sessions: page.sessions, more, first });
-			if (lastOfActive) await this.searchPage(false);
-		} catch {
-			if (query === this.sessions.getState().query) this.list({ type: "failed", list: "search" });
-		}
-	}
-
-	/** A few sessions whose titles fit, for the palette. */
-	async find(query: string, limit: number): Promise<SessionSummary[]> {
-		try {
-			const page = await this.port.call("sessions/list", { section: "owner", query, limit });
-			this.list({ type: "changed", upserts: page.sessions, removes: [] });
-			return page.sessions;
-		} catch {
-			return [];
-		}
-	}
-
-	/** The direct children of a session, for the way down the tree. */
-	async children(parentId: string): Promise<SessionSummary[]> {
-		const page = await this.port.call("sessions/list", { parentId, limit: LARGEST_PAGE });
-		return page.sessions;
 	}
 
 	// ---- open sessions ---------------------------------------------------------------------------
@@ -287,7 +166,7 @@ export class App {
 	async start(text: string): Promise<string> {
 		const name = nameFrom(text);
 		const { session } = await this.port.call("session/create", name === "" ? {} : { name });
-		this.list({ type: "changed", upserts: [session], removes: [] });
+		this.lists.changed({ upserts: [session], removes: [] });
 		this.look(session.id).send(text);
 		return session.id;
 	}
@@ -314,6 +193,8 @@ export class App {
 	unarchive = (sessionId: string) =>
 		this.attempt(this.port.call("session/unarchive", { sessionId }));
 	remove = (sessionId: string) => this.attempt(this.port.call("session/delete", { sessionId }));
+	/** Empties the session's plan (SP-TURN-17). */
+	clearPlan = (sessionId: string) => this.attempt(this.port.call("plan/clear", { sessionId }));
 	proceed = (sessionId: string) => this.attempt(this.port.call("turn/continue", { sessionId }));
 
 	/** Stops the turn that runs; a turn that just ended is no error. */
@@ -376,9 +257,6 @@ export class App {
 		);
 	}
 }
-
-const paramsOf = (list: Exclude<ListName, "search">): SessionsListParams =>
-	list === "archived" ? { section: "owner", archived: true } : { section: "owner" };
 
 const NAME_LENGTH = 60;
 

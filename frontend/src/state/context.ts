@@ -16,7 +16,7 @@ export function useApp(): App {
 
 export const useHost = <T>(select: (state: HostState) => T): T => useStore(useApp().host, select);
 export const useSessions = <T>(select: (state: SessionsState) => T): T =>
-	useStore(useApp().sessions, select);
+	useStore(useApp().lists.store, select);
 export const useApprovals = <T>(select: (state: ApprovalsState) => T): T =>
 	useStore(useApp().approvals, select);
 export const useSession = <T>(session: OpenSession, select: (state: SessionState) => T): T =>

@@ -1,17 +1,11 @@
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { FakeError, FakeServer } from "@/test/fake-server";
-import { client, settle } from "@/test/harness";
+import { client, settle, soon, stillTime } from "@/test/harness";
 import { agent, approvalOf, tool, turn, user } from "@/test/items";
 
-beforeEach(() => {
-	vi.useFakeTimers();
-});
-afterEach(() => {
-	vi.useRealTimers();
-});
+stillTime();
 
-const soon = (ms = 5) => vi.advanceTimersByTimeAsync(ms);
 /** Longer than the first pause before a new connection. */
 const reconnect = () => vi.advanceTimersByTimeAsync(600);
 

@@ -3,6 +3,7 @@ import type {
 	ApprovalSettlement,
 	Features,
 	QueueItem,
+	RoomGroup,
 	SessionItem,
 	SessionSummary,
 	UsageItem,
@@ -17,8 +18,12 @@ export class FakeServer {
 	epoch = "epoch-1";
 	seq = 100;
 	appName = "Aalis";
+	/** The host's language; a server that says none leaves it to the browser. */
+	language: string | undefined;
 	features: Features = { send: true, rewind: false, compress: false, settings: false };
 	readonly sessions = new Map<string, FakeSession>();
+	/** The display names of adapter instances, by id. */
+	readonly labels = new Map<string, string>();
 	readonly approvals = new Map<string, Approval>();
 	readonly connections = new Set<FakeConnection>();
 	/** Every request of every connection, in order. */
@@ -126,7 +131,7 @@ export class FakeServer {
 	toWatchers(upserts: SessionSummary[], removes: string[]): void {
 		for (const connection of this.connections) {
 			if (connection.watching)
-				connection.push("sessions/changed", { upserts, removes, groups: [] });
+				connection.push("sessions/changed", { upserts, removes, groups: groups(this) });
 		}
 	}
 
@@ -247,6 +252,7 @@ export class FakeConnection {
 				surface: "webui",
 				features: server.features,
 				appName: server.appName,
+				...(server.language === undefined ? {} : { ext: { language: server.language } }),
 			};
 		}
 		if (!this.shaken) throw new FakeError(-32600, "initialize first");
@@ -295,6 +301,13 @@ export class FakeConnection {
 				return {};
 			case "session/history":
 				return page(server, id, String(params.before));
+			case "plan/clear":
+				server.need(id);
+				setTimeout(
+					() => server.complete(id, { kind: "plan", itemId: "plan", at: Date.now(), items: [] }),
+					0,
+				);
+				return {};
 			case "turn/send":
 				return this.take(id, params);
 			case "presence/update":
@@ -369,11 +382,19 @@ export class FakeConnection {
 
 function list(server: FakeServer, params: Record<string, unknown>): object {
 	const query = String(params.query ?? "").toLowerCase();
-	const rank = (s: SessionSummary) =>
-		s.attention ? 0 : s.error ? 1 : s.unread ? 2 : s.running ? 3 : 4;
+	const { section, parentId, instance, platform } = params;
+	const rank = (s: SessionSummary) => {
+		if (s.section === "rooms") return 5;
+		return s.attention ? 0 : s.error ? 1 : s.unread ? 2 : s.running ? 3 : 4;
+	};
 	const all = [...server.sessions.values()]
 		.map((session) => session.summary)
-		.filter((s) => s.archived === (params.archived === true) && s.parentId === params.parentId)
+		.filter((s) => s.parentId === parentId && (section === undefined || s.section === section))
+		.filter((s) => instance === undefined || s.instance === instance)
+		.filter((s) => platform === undefined || (s.platform === platform && !s.instance))
+		.filter((s) =>
+			params.background === true ? s.background > 0 : s.archived === (params.archived === true),
+		)
 		.filter((s) => s.title.toLowerCase().includes(query) || s.id.includes(query))
 		.sort((a, b) => rank(a) - rank(b) || b.updatedAt - a.updatedAt);
 	const from =
@@ -381,9 +402,30 @@ function list(server: FakeServer, params: Record<string, unknown>): object {
 	const to = from + Number(params.limit ?? 50);
 	return {
 		sessions: all.slice(from, to),
-		groups: [],
+		groups: groups(server),
 		...(to < all.length ? { nextCursor: `cursor:${to}` } : {}),
 	};
+}
+
+function groups(server: FakeServer): RoomGroup[] {
+	const rooms = new Map<string, SessionSummary[]>();
+	for (const { summary } of server.sessions.values()) {
+		if (summary.section !== "rooms" || summary.archived || summary.parentId) continue;
+		const key = `${summary.platform} ${summary.instance ?? "\uffff"}`;
+		rooms.set(key, [...(rooms.get(key) ?? []), summary]);
+	}
+	return [...rooms.keys()].sort().map((key) => {
+		const group = rooms.get(key) ?? [];
+		const { platform = "", instance } = group[0] ?? {};
+		return {
+			platform,
+			...(instance === undefined ? {} : { instance }),
+			label: server.labels.get(instance ?? platform) ?? instance ?? platform,
+			rooms: group.length,
+			accounts: new Set(group.flatMap(({ account }) => account ?? [])).size,
+			attention: group.filter(({ attention }) => attention).length,
+		};
+	});
 }
 
 function page(
@@ -402,6 +444,17 @@ function page(
 		...(start > 0 && first ? { before: first.itemId } : {}),
 	};
 }
+
+/** A room of the adapter instance `bot`, unless said otherwise. */
+export const roomOf = (part: Partial<SessionSummary> & { id: string }) => ({
+	kind: "room" as const,
+	section: "rooms" as const,
+	platform: "onebot",
+	instance: "bot",
+	account: "10001",
+	chat: { type: "group", multiParty: true },
+	...part,
+});
 
 export const summaryOf = (part: Partial<SessionSummary> & { id: string }): SessionSummary => ({
 	title: part.id,

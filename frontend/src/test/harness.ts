@@ -1,3 +1,4 @@
+import { afterEach, beforeEach, vi } from "vitest";
 import { Link } from "@/link/link";
 import type { ChannelHandlers, Transport } from "@/link/transport";
 import { errorReader } from "@/shell/read-error";
@@ -78,4 +79,24 @@ export function client(server: FakeServer) {
 /** Lets everything that is ready happen, without moving time. */
 export async function settle(): Promise<void> {
 	for (let n = 0; n < 30; n++) await Promise.resolve();
+}
+
+/** Time stands still in every test of a file, but for what `soon` lets pass. */
+export function stillTime(): void {
+	beforeEach(() => {
+		vi.useFakeTimers();
+	});
+	afterEach(() => {
+		vi.useRealTimers();
+	});
+}
+
+export const soon = (ms = 5) => vi.advanceTimersByTimeAsync(ms);
+
+/** A client that has shaken hands and read its lists. */
+export async function started(server: FakeServer) {
+	const parts = client(server);
+	parts.link.start();
+	await soon();
+	return parts;
 }

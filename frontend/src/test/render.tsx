@@ -6,6 +6,7 @@ import { LinkContext } from "@/link/hooks";
 import { Root } from "@/shell/root";
 import { AppContext } from "@/state/context";
 import type { OpenSession } from "@/state/open-session";
+import { loadMarkdown } from "@/timeline/markdown/markdown";
 import { Timeline } from "@/timeline/timeline";
 import { TipProvider } from "@/ui/tip";
 import { VirtualContext } from "@/ui/virtual";
@@ -23,6 +24,7 @@ export async function openShell(server: FakeServer, path = "/") {
 	window.location.hash = path;
 	const parts = client(server);
 	parts.link.start();
+	await loadMarkdown();
 	const view = render(
 		<VirtualContext value={false}>
 			<Root link={parts.link} app={parts.app} />
@@ -41,6 +43,7 @@ export async function openTimeline(
 	const parts = client(server);
 	parts.link.start();
 	const session = parts.app.look("s");
+	await loadMarkdown();
 	await pause(5);
 	const view = renderWith(parts, <TimelineOf session={session} />);
 	await pause(5);

@@ -4,7 +4,7 @@ import { copyId } from "./copy-id";
 import { remove } from "./delete";
 import { focusComposer } from "./focus-composer";
 import { inbox } from "./inbox";
-import { languageEn, languageSystem, languageZh } from "./language";
+import { languageEn, languageHost, languageZh } from "./language";
 import { latest } from "./latest";
 import { nextSession, previousSession } from "./neighbour";
 import { newSession } from "./new-session";
@@ -37,5 +37,5 @@ export const commands: readonly Command[] = [
 	themeSystem,
 	languageEn,
 	languageZh,
-	languageSystem,
+	languageHost,
 ];

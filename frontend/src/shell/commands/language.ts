@@ -13,8 +13,8 @@ export const languageZh: Command = {
 	run: () => chooseLanguage("zh-CN"),
 };
 
-export const languageSystem: Command = {
-	id: "language-system",
-	title: "command.languageSystem",
-	run: () => chooseLanguage("system"),
+export const languageHost: Command = {
+	id: "language-host",
+	title: "command.languageHost",
+	run: () => chooseLanguage("host"),
 };
