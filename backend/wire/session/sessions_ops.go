@@ -16,6 +16,7 @@ func (c *Conn) actor() event.Actor {
 	return event.Actor{
 		Kind: who.Principal.Kind, Principal: who.Principal.ID, Platform: who.Identity.Platform, UserID: who.Identity.UserID,
 		Nickname: who.Principal.DisplayName, Owner: who.Principal.Kind == principal.Owner, Via: "session",
+		Surface: c.peer.Surface,
 	}
 }
 

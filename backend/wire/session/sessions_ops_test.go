@@ -210,3 +210,21 @@ func TestOperationsNeedRights(t *testing.T) {
 		equal(t, reader.list(m{}), []string{"s"})
 	})
 }
+
+func TestWhoDidIt(t *testing.T) {
+	bubble(t, "the log says who did something, and over which surface", func(t *testing.T) {
+		d := newDesk(t, t.TempDir())
+		created := call[session.SessionCreateResult](d.person(t), "session/create", m{"name": "one"})
+		d.read(func(tx *store.ReadTx) error {
+			s, err := tx.Session(created.Session.ID)
+			if err != nil {
+				return err
+			}
+			all, err := tx.Between(s.SID, -1, 1)
+			if err == nil && (len(all) == 0 || all[0].Actor.Surface != "webui" || all[0].Actor.Via != "session") {
+				t.Errorf("%+v", all)
+			}
+			return err
+		})
+	})
+}
