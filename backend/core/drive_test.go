@@ -19,7 +19,7 @@ type driver struct {
 	loop   *core.Loop
 	choose func(n int) int
 
-	sessions, turns, messages, thoughts, calls, actions []string
+	sessions, turns, messages, thoughts, calls, actions, inputs []string
 	of                                                  map[string]string // message, thought or call → turn
 	said                                                int
 }
@@ -45,6 +45,7 @@ func (d *driver) step() error {
 		d.create, d.send, d.send, d.send, d.abort, d.startMessage, d.startMessage, d.stream, d.stream, d.stream, d.endMessage, d.finish, d.finish,
 		d.startReasoning, d.endReasoning, d.propose, d.callTool, d.callTool, d.request, d.request, d.answer, d.expire, d.complete, d.complete,
 		d.silent, d.stop, d.join, d.rename, d.archive, d.remove, d.seen, d.rewind, d.notice, d.account, d.erase, d.again,
+		d.change, d.withdraw,
 	}
 	err := steps[d.choose(len(steps))]()
 	if err == nil || errors.Is(err, core.ErrTurnOver) || errors.Is(err, core.ErrItemClosed) || errors.Is(err, store.ErrInvalid) {
@@ -88,7 +89,23 @@ func (d *driver) send() error {
 	if d.choose(6) == 0 {
 		c.Source = "schedule"
 	}
-	_, err := d.do(c)
+	r, err := d.do(c)
+	if err == nil {
+		d.inputs, d.of[r.EventID] = append(d.inputs, r.EventID), c.Session
+	}
+	return err
+}
+
+func (d *driver) change() error {
+	d.said++
+	in := pick(d, d.inputs)
+	_, err := d.do(core.ChangeInput{Actor: owner, Session: d.of[in], InputID: in, Text: fmt.Sprint("other words ", d.said)})
+	return err
+}
+
+func (d *driver) withdraw() error {
+	in := pick(d, d.inputs)
+	_, err := d.do(core.RemoveInput{Actor: owner, Session: d.of[in], InputID: in})
 	return err
 }
 

@@ -54,6 +54,10 @@ type InputChange struct {
 	Text    string `json:"text"`
 }
 
+// DropRemoved is the reason of an input that was taken out of the queue by hand: it leaves nothing
+// behind, while what was dropped for another reason was said and not heard.
+const DropRemoved = "removed"
+
 // InputDrop takes an input out of the queue; it enters no turn.
 type InputDrop struct {
 	InputID string  `json:"inputId"`

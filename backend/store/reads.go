@@ -368,6 +368,12 @@ func (r reads) PendingInputs(sid int64) ([]event.Waiting, error) {
 	return all, err
 }
 
+// InputState tells what has become of an input: pending, opened, joined, dropped or swallowed.
+func (r reads) InputState(eventID string) (sid int64, state string, found bool, err error) {
+	found, err = r.c.one("SELECT sid, state FROM inputs WHERE event_id = ?", []any{eventID}, func(w row) { sid, state = w.int(0), w.str(1) })
+	return sid, state, found, err
+}
+
 // SessionsWithPendingInputs lists sessions whose queue waits though no turn runs.
 func (r reads) SessionsWithPendingInputs() ([]int64, error) {
 	var all []int64

@@ -10,6 +10,10 @@ var turns = area{
 	"usage.conversation": {en: "Conversation", zh: "对话"},
 	"usage.tools":        {en: "Tools", zh: "工具"},
 
+	"queue.gone":      {en: "That message waits no longer.", zh: "这条消息已不在队列中。"},
+	"queue.not-yours": {en: "Only your own words can be changed. The message can be taken out of the queue.", zh: "只能修改你自己的话；可以把这条消息移出队列。"},
+	"queue.not-found": {en: "There is no message {id} in the queue of this session.", zh: "该会话的队列里没有消息 {id}。"},
+
 	"turn.mismatch":        {en: "Turn {id} is not the one that runs now.", zh: "回合 {id} 不是正在运行的回合。"},
 	"turn.running":         {en: "A turn is running; stop it or wait for its end.", zh: "有回合正在运行，请先停止或等它结束。"},
 	"turn.not-continuable": {en: "Only a turn that stopped at the tool-call limit can be continued.", zh: "只有达到工具调用上限而停下的回合才能继续。"},

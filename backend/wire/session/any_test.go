@@ -85,7 +85,7 @@ var methods = []string{
 	"session/batch", "session/config/get", "session/config/update", "session/config/layers", "session/config/layer/get", "session/config/layer/update",
 	"session/config/overrides", "session/markSeen", "session/subscribe", "session/unsubscribe", "session/history", "turn/send", "turn/continue",
 	"turn/abort", "session/compress", "turn/rewind", "plan/clear", "background/list", "background/watch", "background/output", "background/stop",
-	"background/stopAll", "presence/update", "approval/respond",
+	"background/stopAll", "presence/update", "approval/respond", "ext/queue/edit", "ext/queue/remove",
 }
 
 func count(asked map[string]string, frame string, answered, pushed map[string]bool) {
@@ -116,6 +116,7 @@ type party struct {
 	open     []string // items that take text
 	calls    [][2]string
 	actions  []string
+	waiting  []string // inputs that waited when they were sent
 	chinese  atomic.Bool
 	leave    func()
 }
@@ -242,7 +243,7 @@ func (p *party) keep(to *[]string, id string) string {
 // act does one thing that no client asked for.
 func (p *party) act() {
 	turn := p.pick(p.turns)
-	switch p.choose(14) {
+	switch p.choose(15) {
 	case 0:
 		p.keep(&p.sessions, p.try(core.CreateSession{Actor: console, Name: "one", Parent: p.parent()}).SessionID)
 	case 1:
@@ -276,6 +277,10 @@ func (p *party) act() {
 		p.around()
 	case 13:
 		p.exhaust()
+	case 14:
+		said := p.try(core.SendInput{Actor: console, Session: p.sessions[0], Input: event.Input{Text: "wait", Speaker: event.Speaker{Owner: true}}})
+		p.keep(&p.waiting, said.EventID)
+		p.keep(&p.turns, said.TurnID)
 	}
 }
 
@@ -377,6 +382,8 @@ func (p *party) params(method string) m {
 	case "approval/respond":
 		action := p.pick(p.actions)
 		return m{"approvalId": action, "decision": []string{"approve", "deny"}[p.choose(2)], "contentHash": p.hash(action)}
+	case "ext/queue/edit", "ext/queue/remove":
+		return m{"sessionId": p.sessions[0], "inputId": p.pick(p.waiting), "content": "rather this"}
 	case "presence/update":
 		return m{"active": p.choose(4) > 0}
 	}

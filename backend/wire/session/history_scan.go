@@ -55,7 +55,7 @@ func storedMessage(p event.Payload) bool {
 	case event.TurnStart:
 		return p.Input != nil
 	case event.InputDrop:
-		return p.Reason != DropRemoved
+		return p.Reason != event.DropRemoved
 	case event.InputJoin, event.Notice, event.Message, event.Reasoning, event.Result:
 		return true
 	}

@@ -52,6 +52,10 @@ var methods = jsonrpc.Table[*Conn]{
 	"background/stop":    jsonrpc.Method((*Conn).backgroundStop, jsonrpc.Concurrent, chat),
 	"background/stopAll": jsonrpc.Method((*Conn).backgroundStopAll, jsonrpc.Concurrent, chat),
 
+	// Additions of this server (Spec README 12).
+	"ext/queue/edit":   jsonrpc.Method((*Conn).queueEdit, jsonrpc.Large, chat),
+	"ext/queue/remove": jsonrpc.Method((*Conn).queueRemove, chat),
+
 	"presence/update":  jsonrpc.Method((*Conn).presenceUpdate, read),
 	"approval/respond": jsonrpc.Method((*Conn).approvalRespond),
 }

@@ -55,7 +55,7 @@ func (d *drawing) event(e event.Event) ([]itemPush, error) {
 	case event.InputJoin:
 		return one(completed, d.userMessage(p.InputID, e.At, e.Turn, p.Input.Input, EntryJoined)), nil
 	case event.InputDrop:
-		if p.Reason == DropRemoved {
+		if p.Reason == event.DropRemoved {
 			return nil, nil
 		}
 		return one(completed, d.userMessage(p.InputID, e.At, "", p.Input.Input, "")), nil
@@ -82,10 +82,6 @@ func (d *drawing) event(e event.Event) ([]itemPush, error) {
 }
 
 func one(method string, item SessionItem) []itemPush { return []itemPush{{method, item}} }
-
-// DropRemoved is the reason in the log of an input that was taken out of the queue by hand. It
-// leaves no item; what was dropped for another reason is shown as said and not heard.
-const DropRemoved = "removed"
 
 func (d *drawing) input(e event.Event, p event.Input) []itemPush {
 	switch p.State {

@@ -75,7 +75,7 @@ func TestItems(t *testing.T) {
 			event.Event{At: 7, Turn: "t", Payload: event.InputDrop{InputID: "in", Reason: "stopped", Input: waiting}},
 			`item/completed {"kind":"user-message","itemId":"in","at":7,"text":"hello","speaker":{"platform":"webui","owner":true}}`,
 		},
-		{"one that was taken back by hand leaves nothing", event.Event{Payload: event.InputDrop{InputID: "in", Reason: DropRemoved, Input: waiting}}, ""},
+		{"one that was taken back by hand leaves nothing", event.Event{Payload: event.InputDrop{InputID: "in", Reason: event.DropRemoved, Input: waiting}}, ""},
 		{
 			"SP-UMSG-09 addressed is there for an input that entered a turn",
 			event.Event{At: 7, Turn: "t", Payload: event.InputJoin{InputID: "in", Input: waiting}},

@@ -82,6 +82,19 @@ func isDataURL(s string) bool {
 	return err == nil
 }
 
+// queueEdit changes a message that waits. Only its words: what was sent with it stays.
+func (c *Conn) queueEdit(ctx context.Context, p QueueEditParams) (Empty, error) {
+	content := strings.TrimSpace(p.Content)
+	if content == "" {
+		return Empty{}, fault.New(fault.Invalid, text.New("wire.content-blank"))
+	}
+	return c.do(ctx, core.ChangeInput{Actor: c.actor(), Session: p.SessionID, InputID: p.InputID, Text: content})
+}
+
+func (c *Conn) queueRemove(ctx context.Context, p QueueRemoveParams) (Empty, error) {
+	return c.do(ctx, core.RemoveInput{Actor: c.actor(), Session: p.SessionID, InputID: p.InputID})
+}
+
 // turnContinue goes on after the tool-call limit. Without an agent the answer is that of turn/send:
 // a turn that nobody conducts would never end.
 func (c *Conn) turnContinue(ctx context.Context, p SessionParams) (Empty, error) {

@@ -23,6 +23,21 @@ type OutgoingAttachment struct {
 	Name string `json:"name"`
 }
 
+// QueueEditParams gives a waiting message other words. An addition of this server.
+type QueueEditParams struct {
+	SessionID string `json:"sessionId"`
+	// InputID is the queue entry's ext.inputId; it stays the same.
+	InputID string `json:"inputId"`
+	// Content loses leading and trailing whitespace; it may be blank only with attachments.
+	Content string `json:"content" jsonschema:"maxLength=200000"`
+}
+
+// QueueRemoveParams takes a waiting message out of the queue. An addition of this server.
+type QueueRemoveParams struct {
+	SessionID string `json:"sessionId"`
+	InputID   string `json:"inputId"`
+}
+
 // TurnAbortParams stops the running turn.
 type TurnAbortParams struct {
 	SessionID string `json:"sessionId"`

@@ -1010,6 +1010,23 @@ export const PresenceUpdateParamsSchema = z.looseObject({
 });
 export type PresenceUpdateParams = z.infer<typeof PresenceUpdateParamsSchema>;
 
+/** QueueEditParams gives a waiting message other words. An addition of this server. */
+export const QueueEditParamsSchema = z.looseObject({
+  sessionId: z.string(),
+  /** inputId is the queue entry's ext.inputId; it stays the same. */
+  inputId: z.string(),
+  /** content loses leading and trailing whitespace; it may be blank only with attachments. */
+  content: z.string().check(z.maxLength(200000)),
+});
+export type QueueEditParams = z.infer<typeof QueueEditParamsSchema>;
+
+/** QueueRemoveParams takes a waiting message out of the queue. An addition of this server. */
+export const QueueRemoveParamsSchema = z.looseObject({
+  sessionId: z.string(),
+  inputId: z.string(),
+});
+export type QueueRemoveParams = z.infer<typeof QueueRemoveParamsSchema>;
+
 /** RequestFrame is what a client sends. */
 export const RequestFrameSchema = z.looseObject({
   jsonrpc: VersionSchema,
@@ -1293,6 +1310,8 @@ export const sessionMethods = {
   'background/stop': { params: TaskParamsSchema, result: EmptySchema },
   'background/stopAll': { params: SessionParamsSchema, result: EmptySchema },
   'background/watch': { params: EmptySchema, result: EmptySchema },
+  'ext/queue/edit': { params: QueueEditParamsSchema, result: EmptySchema },
+  'ext/queue/remove': { params: QueueRemoveParamsSchema, result: EmptySchema },
   'initialize': { params: InitializeParamsSchema, result: InitializeResultSchema },
   'plan/clear': { params: SessionParamsSchema, result: EmptySchema },
   'presence/update': { params: PresenceUpdateParamsSchema, result: EmptySchema },
