@@ -50,7 +50,7 @@ export const en = {
 	"sidebar.back": "Back to all conversations",
 	"sidebar.places": "Background and rooms",
 
-	"running.title": "Running in the background",
+	"running.title": "In the background",
 	"running.empty": "Nothing runs in the background any more",
 
 	"rooms.count": { one: "{count} room", other: "{count} rooms" },
