@@ -81,6 +81,14 @@ func (a agent) StopChildren(ctx context.Context, sessionID string) error {
 	return err
 }
 
+// plans lets her tool keep her to-do lists in the log.
+type plans struct{ loop *core.Loop }
+
+func (p plans) keep(ctx context.Context, call tool.Call, entries []event.PlanEntry) error {
+	_, err := p.loop.Do(ctx, core.SetPlan{Actor: event.Agent(), Session: call.SessionID, Turn: call.TurnID, Entries: entries})
+	return err
+}
+
 // display lets the protocol show a call as its tool declares.
 func display(r *tool.Registry) session.Display {
 	return func(name string, args json.RawMessage, end *session.CallEnd) session.ToolDisplay {

@@ -36,6 +36,7 @@ import (
 	"aalis/backend/text"
 	"aalis/backend/tool"
 	"aalis/backend/tool/files"
+	"aalis/backend/tool/plan"
 	"aalis/backend/tool/search"
 	"aalis/backend/tool/shell"
 	"aalis/backend/turn"
@@ -88,10 +89,11 @@ func providers(more map[string]provider.Kind) map[string]provider.Kind {
 }
 
 // tools is the list of tools. The data folder is closed to them: it holds the owner's token.
-func tools(closed string) *tool.Registry {
+func tools(closed string, loop *core.Loop) *tool.Registry {
 	var all []tool.Definition
 	all = append(all, files.All(closed)...)
 	all = append(all, search.All(closed)...)
+	all = append(all, plan.Update(plans{loop}.keep))
 	all = append(all, shell.Exec(shell.Options{Closed: []string{closed}}))
 	return tool.NewRegistry(all...)
 }
@@ -132,7 +134,7 @@ func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error
 	if err := os.MkdirAll(workspace, 0o700); err != nil {
 		return fmt.Errorf("making the workspace: %w", err)
 	}
-	registry := tools(b.config.DataDir)
+	registry := tools(b.config.DataDir, b.loop)
 	b.turns = turn.New(turn.Options{
 		Loop:    b.loop,
 		Engines: map[string]engine.Engine{"aalis": native.New(native.Config{Name: b.config.Name, Models: models, Tools: registry, Log: b.log})},
@@ -141,7 +143,7 @@ func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error
 	})
 	if b.sessions, err = session.NewServer(session.Options{
 		Name: "aalis", AppName: func() string { return b.config.Name }, Language: b.language, Loop: b.loop, Log: b.log,
-		Services: session.Services{Agent: agent{b.loop}, Approvals: b.approval, Display: display(registry), Usage: b.turns.Usage},
+		Services: session.Services{Agent: agent{b.loop}, Approvals: b.approval, Plans: true, Display: display(registry), Usage: b.turns.Usage},
 	}); err != nil {
 		return err
 	}

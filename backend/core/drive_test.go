@@ -20,8 +20,8 @@ type driver struct {
 	choose func(n int) int
 
 	sessions, turns, messages, thoughts, calls, actions, inputs []string
-	of                                                  map[string]string // message, thought or call → turn
-	said                                                int
+	of                                                          map[string]string // message, thought or call → turn
+	said                                                        int
 }
 
 func newDriver(loop *core.Loop, choose func(int) int) *driver {
@@ -45,7 +45,7 @@ func (d *driver) step() error {
 		d.create, d.send, d.send, d.send, d.abort, d.startMessage, d.startMessage, d.stream, d.stream, d.stream, d.endMessage, d.finish, d.finish,
 		d.startReasoning, d.endReasoning, d.propose, d.callTool, d.callTool, d.request, d.request, d.answer, d.expire, d.complete, d.complete,
 		d.silent, d.stop, d.join, d.rename, d.archive, d.remove, d.seen, d.rewind, d.notice, d.account, d.erase, d.again,
-		d.change, d.withdraw,
+		d.change, d.withdraw, d.plan,
 	}
 	err := steps[d.choose(len(steps))]()
 	if err == nil || errors.Is(err, core.ErrTurnOver) || errors.Is(err, core.ErrItemClosed) || errors.Is(err, store.ErrInvalid) {
@@ -106,6 +106,18 @@ func (d *driver) change() error {
 func (d *driver) withdraw() error {
 	in := pick(d, d.inputs)
 	_, err := d.do(core.RemoveInput{Actor: owner, Session: d.of[in], InputID: in})
+	return err
+}
+
+func (d *driver) plan() error {
+	c := core.SetPlan{Actor: owner, Session: pick(d, d.sessions)}
+	for i := range d.choose(3) {
+		c.Entries = append(c.Entries, event.PlanEntry{ID: i + 1, Title: "look", Status: "in-progress"})
+	}
+	if d.choose(2) == 0 {
+		c.Turn = pick(d, d.turns)
+	}
+	_, err := d.do(c)
 	return err
 }
 

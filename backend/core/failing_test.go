@@ -2,9 +2,9 @@ package core_test
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -202,43 +202,132 @@ func TestAFullDisk(t *testing.T) {
 	})
 }
 
-// One command that fails with the whole transaction does not take the others of its group along.
+// gate holds the writer inside a statement until it is opened, and decides how later statements fare.
+type gate struct {
+	shut atomic.Bool
+	open chan struct{}
+	fail func(query string) store.Failure
+}
+
+func (g *gate) ask(query string) store.Failure {
+	if g.shut.CompareAndSwap(true, false) {
+		<-g.open
+	}
+	if g.fail == nil {
+		return store.NoFailure
+	}
+	return g.fail(query)
+}
+
+func openGated(t testing.TB) (*rig, *gate) {
+	t.Helper()
+	g := &gate{}
+	return open(t, t.TempDir(), func(o *store.Options, _ *core.Options) { o.Inject = g.ask }), g
+}
+
+// together gives text and commands to the writer while it is busy, so that it takes them as one group in
+// this order; fail judges the statements from then on.
+func (r *rig) together(g *gate, texts map[string]string, fail func(query string) store.Failure, cmds ...core.Command) []error {
+	r.t.Helper()
+	g.open = make(chan struct{})
+	g.shut.Store(true)
+	errs := make([]error, len(cmds))
+	var all sync.WaitGroup
+	all.Go(func() { _, _ = r.loop.Do(context.Background(), core.EraseDeleted{}) })
+	synctest.Wait()
+	for item, words := range texts {
+		if err := r.loop.Text(item, words); err != nil {
+			r.t.Error(err)
+		}
+	}
+	for i, cmd := range cmds {
+		all.Go(func() { _, errs[i] = r.loop.Do(context.Background(), cmd) })
+		synctest.Wait()
+	}
+	g.fail = fail
+	close(g.open)
+	all.Wait()
+	g.fail = nil
+	return errs
+}
+
+// A commit that fails costs its group nothing: every command runs again, alone.
 func TestAFailingGroupRunsAgainOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var armed atomic.Bool
-		r := open(t, t.TempDir(), func(o *store.Options, _ *core.Options) {
-			o.Inject = func(q string) store.Failure {
-				if armed.Load() && q == "COMMIT" {
-					armed.Store(false)
+		r, g := openGated(t)
+		saw := watch(t, r.loop)
+		var cmds []core.Command
+		for range 10 {
+			cmds = append(cmds, core.RenameSession{Actor: owner, Session: r.session(), Title: "new"})
+		}
+		commits, commands, lost := 0, 0, 0
+		errs := r.together(g, nil, func(q string) store.Failure {
+			switch q {
+			case "SAVEPOINT command":
+				commands++
+			case "COMMIT":
+				if commits++; commits == 2 { // the first is of the command the writer was busy with
+					lost = commands - 1
 					return store.FailIO
 				}
-				return store.NoFailure
 			}
-		})
-		var ids []string
-		for range 10 {
-			ids = append(ids, r.session())
+			return store.NoFailure
+		}, cmds...)
+		if lost != len(cmds) {
+			t.Errorf("%d commands were in the group that was lost, want %d", lost, len(cmds))
 		}
-		armed.Store(true)
-		results := make(chan error, len(ids))
-		for i, id := range ids {
-			go func() {
-				_, err := r.loop.Do(context.Background(), core.RenameSession{Actor: owner, Session: id, Title: fmt.Sprint("title ", i)})
-				results <- err
-			}()
-		}
-		failed := 0
-		for range ids {
-			if err := <-results; err != nil {
-				failed++
+		for i, err := range errs {
+			if err != nil {
+				t.Errorf("command %d: %v", i, err)
 			}
 		}
-		if failed > 1 {
-			t.Errorf("%d of 10 commands failed with one lost commit", failed)
-		}
+		synctest.Wait()
 		testkit.Check(t, r.st)
-		if n := len(slices.Compact(ids)); n != 10 {
-			t.Fatal(n)
-		}
+		sameAsSeen(t, r, saw())
 	})
+}
+
+// A command that takes the whole transaction along, each time, fails alone: the rest of its group and
+// the text that waits are written, once.
+func TestAGroupLosesOnlyTheCommandThatBreaksIt(t *testing.T) {
+	for name, how := range map[string]store.Failure{"full": store.FailFull, "io": store.FailIO} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, g := openGated(t)
+				saw := watch(t, r.loop)
+				a, b := r.session(), r.session()
+				m := r.do(core.StartMessage{Turn: r.do(core.SendInput{Actor: owner, Session: a, Input: say("go")}).TurnID, Step: 1}).ItemID
+				errs := r.together(
+					g, map[string]string{m: "waits"}, func(q string) store.Failure {
+						if strings.Contains(q, "session_reads") {
+							return how
+						}
+						return store.NoFailure
+					},
+					core.RenameSession{Actor: owner, Session: a, Title: "one"},
+					core.MarkSeen{Session: b, Principal: event.OwnerID},
+					core.RenameSession{Actor: owner, Session: b, Title: "two"},
+				)
+				if errs[0] != nil || errs[1] == nil || errs[2] != nil {
+					t.Errorf("got %v", errs)
+				}
+				time.Sleep(time.Second)
+				synctest.Wait()
+				for session, title := range map[string]string{a: "one", b: "two"} {
+					n := 0
+					for _, e := range r.events(session) {
+						if u, ok := e.Payload.(event.Updated); ok && *u.Title == title {
+							n++
+						}
+					}
+					if n != 1 {
+						t.Errorf("%d renames to %s", n, title)
+					}
+				}
+				testkit.Check(t, r.st)
+				sameAsRebuilt(t, r)
+				sameAsSeen(t, r, saw())
+			})
+		})
+	}
 }

@@ -368,6 +368,17 @@ func (r reads) PendingInputs(sid int64) ([]event.Waiting, error) {
 	return all, err
 }
 
+// Plan gives a session's to-do list as it is now; it is empty where there is none.
+func (r reads) Plan(sid int64) (event.Plan, error) {
+	h, err := r.Head(sid)
+	if err != nil || h.PlanSeq == 0 {
+		return event.Plan{}, err
+	}
+	e, _, err := r.EventAt(sid, h.PlanSeq)
+	p, _ := e.Payload.(event.Plan) // nil when erased
+	return p, err
+}
+
 // InputState tells what has become of an input: pending, opened, joined, dropped or swallowed.
 func (r reads) InputState(eventID string) (sid int64, state string, found bool, err error) {
 	found, err = r.c.one("SELECT sid, state FROM inputs WHERE event_id = ?", []any{eventID}, func(w row) { sid, state = w.int(0), w.str(1) })

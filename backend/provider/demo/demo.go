@@ -4,6 +4,7 @@
 //
 //	run: <command>     write: <path>, body on the following lines     read: <path>
 //	think: <words>     slow: <n> pieces, ten a second                 fail: <reason>
+//	plan: <a; b; c>
 //
 // They are obeyed in order; after each tool call it says what came back. It acts only through the
 // tools it is offered, so its calls pass the same approvals and checkpoints as a model's. It keeps
@@ -243,7 +244,7 @@ func (s *speaker) think(ctx context.Context, words string) {
 }
 
 // call streams a tool call, its arguments in pieces, as a model does.
-func (s *speaker) call(ctx context.Context, name string, args map[string]string) {
+func (s *speaker) call(ctx context.Context, name string, args any) {
 	raw, _ := json.Marshal(args) // strings always encode
 	s.piece(ctx, provider.Chunk{Call: &provider.CallDelta{Name: name}}, pieceDelay)
 	for piece := range pieces(string(raw)) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -23,6 +24,12 @@ var tools = []provider.ToolSpec{{Name: "run_command"}, {Name: "read_file"}, {Nam
 
 func user(words string) provider.Request {
 	return provider.Request{Tools: tools, Messages: []provider.Message{{Role: provider.RoleUser, Text: words}}}
+}
+
+func withPlan(words string) provider.Request {
+	req := user(words)
+	req.Tools = append(slices.Clone(req.Tools), provider.ToolSpec{Name: "update_plan"})
+	return req
 }
 
 // answered continues a conversation by a call and its result.
@@ -45,7 +52,7 @@ func TestDemo(t *testing.T) {
 		{
 			Name: "says back what it was told", Request: user("hello"),
 			Want: providertest.Answer{Finish: "stop", Text: "I am the demo engine: no model, only a program that shows how Aalis works. You said:\n\n> hello\n\n" +
-				"Lines I obey, each on a line of its own: run: <command>, write: <path> (its body on the next lines), read: <path>, think: <words>, slow: <n>, fail: <reason>. For real answers, name a provider in config.yaml."},
+				"Lines I obey, each on a line of its own: run: <command>, write: <path> (its body on the next lines), read: <path>, plan: <a; b; c>, think: <words>, slow: <n>, fail: <reason>. For real answers, name a provider in config.yaml."},
 		},
 		{Name: "in the owner's language", Request: user("slow: 2\n好"), Want: providertest.Answer{Finish: "stop", Text: "1 2 \n\n完成：要我做的都做了。"}},
 		{Name: "thinks and calls", Request: both, Want: providertest.Answer{
@@ -55,7 +62,10 @@ func TestDemo(t *testing.T) {
 			Finish: "tool_calls", Text: "`run: ls -l` came back with:\n\n```\na\nb\n```\n\n", Calls: []providertest.Call{{Name: "read_file", Args: `{"path":"notes.txt"}`}},
 		}},
 		{Name: "ends after the last result", Request: answered(answered(both, "run_command", "a"), "read_file", " "), Want: providertest.Answer{
-			Finish: "stop", Text: "`read: notes.txt` came back with nothing.\n\n`plan: a; b`: this directive is not available yet.\n\n" + done,
+			Finish: "stop", Text: "`read: notes.txt` came back with nothing.\n\n`plan: a; b` needs the tool update_plan, which I am not offered in this turn.\n\n" + done,
+		}},
+		{Name: "plans", Request: withPlan("plan: a; b;"), Want: providertest.Answer{
+			Finish: "tool_calls", Calls: []providertest.Call{{Name: "update_plan", Args: `{"entries":[{"title":"a","status":"in-progress"},{"title":"b","status":"not-started"}]}`}},
 		}},
 		{Name: "writes a body", Request: user("write: a/b.txt\nline 1\n\nline 3: x\n"), Want: providertest.Answer{
 			Finish: "tool_calls", Calls: []providertest.Call{{Name: "write_file", Args: `{"content":"line 1\n\nline 3: x\n","path":"a/b.txt"}`}},

@@ -54,7 +54,7 @@ func (d directive) line() string { return strings.TrimSpace(d.verb + ": " + d.wo
 
 // call gives the tool a directive needs and its arguments, "" for those that need none. The names
 // are those of tool/shell and tool/files.
-func (d directive) call() (name string, args map[string]string) {
+func (d directive) call() (name string, args any) {
 	if d.words == "" {
 		return "", nil
 	}
@@ -65,6 +65,28 @@ func (d directive) call() (name string, args map[string]string) {
 		return "read_file", map[string]string{"path": d.words}
 	case "write":
 		return "write_file", map[string]string{"path": d.words, "content": d.body}
+	case "plan":
+		return "update_plan", d.plan()
 	}
 	return "", nil
+}
+
+// plan makes a list of what stands between semicolons: the first entry is under way.
+func (d directive) plan() any {
+	type entry struct {
+		Title  string `json:"title"`
+		Status string `json:"status"`
+	}
+	entries := []entry{}
+	for title := range strings.SplitSeq(d.words, ";") {
+		if title = strings.TrimSpace(title); title == "" {
+			continue
+		}
+		status := "not-started"
+		if len(entries) == 0 {
+			status = "in-progress"
+		}
+		entries = append(entries, entry{title, status})
+	}
+	return map[string]any{"entries": entries}
 }

@@ -75,7 +75,7 @@ func TestAnyFrameFitsTheContract(t *testing.T) {
 // absent are the methods whose services are not there: they answer an error, which fits.
 var absent = map[string]bool{
 	"session/config/get": true, "session/config/update": true, "session/config/layers": true, "session/config/layer/get": true,
-	"session/config/layer/update": true, "session/config/overrides": true, "session/compress": true, "turn/rewind": true, "plan/clear": true,
+	"session/config/layer/update": true, "session/config/overrides": true, "session/compress": true, "turn/rewind": true,
 	"background/list": true, "background/watch": true, "background/output": true, "background/stop": true,
 }
 
@@ -139,7 +139,7 @@ func newParty(t testing.TB, choices []int) *party {
 			}
 			return text.English
 		},
-		Services: session.Services{Approvals: service, Agent: stopper{p.loop}},
+		Services: session.Services{Approvals: service, Agent: stopper{p.loop}, Plans: true},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -243,7 +243,7 @@ func (p *party) keep(to *[]string, id string) string {
 // act does one thing that no client asked for.
 func (p *party) act() {
 	turn := p.pick(p.turns)
-	switch p.choose(15) {
+	switch p.choose(16) {
 	case 0:
 		p.keep(&p.sessions, p.try(core.CreateSession{Actor: console, Name: "one", Parent: p.parent()}).SessionID)
 	case 1:
@@ -281,6 +281,8 @@ func (p *party) act() {
 		said := p.try(core.SendInput{Actor: console, Session: p.sessions[0], Input: event.Input{Text: "wait", Speaker: event.Speaker{Owner: true}}})
 		p.keep(&p.waiting, said.EventID)
 		p.keep(&p.turns, said.TurnID)
+	case 15:
+		p.try(core.SetPlan{Actor: event.Agent(), Session: p.pick(p.sessions), Entries: []event.PlanEntry{{ID: 1, Title: "look", Status: "completed"}}})
 	}
 }
 

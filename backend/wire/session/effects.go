@@ -1,6 +1,10 @@
 package session
 
-import "context"
+import (
+	"context"
+
+	"aalis/backend/core"
+)
 
 func (c *Conn) turnRewind(ctx context.Context, p TurnRewindParams) (TurnRewindResult, error) {
 	checkpoints := c.server.current().Checkpoints
@@ -19,10 +23,10 @@ func (c *Conn) sessionCompress(ctx context.Context, p SessionParams) (Empty, err
 	return Empty{}, compression.Compress(ctx, p.SessionID)
 }
 
+// planClear empties the plan; where there is none it does nothing (decisions F14).
 func (c *Conn) planClear(ctx context.Context, p SessionParams) (Empty, error) {
-	plans := c.server.current().Plans
-	if plans == nil {
+	if !c.server.current().Plans {
 		return Empty{}, absent("wire.service-plans")
 	}
-	return Empty{}, plans.Clear(ctx, p.SessionID)
+	return c.do(ctx, core.SetPlan{Actor: c.actor(), Session: p.SessionID})
 }

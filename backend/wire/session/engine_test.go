@@ -28,6 +28,7 @@ import (
 //	model CALL, notice NOTICE            payloads of the log, as JSON
 //	limit                                the turn ends at the tool-call limit
 //	stopped, failed WORDS, crashed       the turn ends otherwise
+//	plan TITLE                           she keeps a plan of one entry
 //	rewind, leave                        the newest turn becomes dead; nobody is there to be asked any more
 //	displays, usage                      services: tools declare how they look, usage is computed
 func (s *stage) engineStep(word, rest string) {
@@ -46,6 +47,8 @@ func (s *stage) engineStep(word, rest string) {
 		e.step, _ = strconv.Atoi(rest)
 	case "rewind":
 		k.do(core.RewindTurn{Actor: console, Session: e.session, Turn: k.newest(e.session)})
+	case "plan":
+		k.do(core.SetPlan{Actor: event.Agent(), Session: e.session, Entries: []event.PlanEntry{{ID: 1, Title: rest, Status: "in-progress"}}})
 	case "leave":
 		e.there.leave()
 	case "displays":

@@ -21,8 +21,8 @@ type Services struct {
 	Compression Compression
 	// Settings resolves and writes session settings.
 	Settings Settings
-	// Plans keeps her to-do lists.
-	Plans Plans
+	// Plans says that she keeps to-do lists.
+	Plans bool
 	// Background runs the tool calls that were moved to the background.
 	Background Background
 	// Approvals asks people and takes their answers.
@@ -86,12 +86,6 @@ type Settings interface {
 	Layer(ctx context.Context, layer SettingLayer, lang text.Language) (ConfigLayerGetResult, error)
 	WriteLayer(ctx context.Context, p ConfigLayerUpdateParams, lang text.Language) (ConfigLayerUpdateResult, error)
 	Overrides(ctx context.Context, plugin string, lang text.Language) (ConfigOverridesResult, error)
-}
-
-// Plans is the to-do service.
-type Plans interface {
-	// Clear empties a session's plan; without one it does nothing.
-	Clear(ctx context.Context, sessionID string) error
 }
 
 // Background is the task registry.

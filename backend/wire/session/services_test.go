@@ -28,6 +28,8 @@ func with(all session.Services, name string, s any) session.Services {
 		all.Compression, _ = s.(session.Compression)
 	case "settings":
 		all.Settings, _ = s.(session.Settings)
+	case "plans":
+		all.Plans = s != nil
 	case "approvals":
 		all.Approvals, _ = s.(session.Approvals)
 	default:

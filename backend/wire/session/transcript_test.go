@@ -35,7 +35,7 @@ var update = flag.Bool("update", false, "write what the transcripts' clients wer
 //	NAME> FRAME                                        the connection sends a frame
 //	close NAME                                         its transport ends it
 //	advance 300s                                       time passes
-//	provide SERVICE, withdraw SERVICE                  agent, checkpoints, compression, settings
+//	provide SERVICE, withdraw SERVICE                  agent, checkpoints, compression, settings, plans
 //	language zh-CN, appname NAME                       the owner's settings
 //	log                                                the clients to come see a log, with its writer
 //	approvals                                          the same, with the approval service
