@@ -5,9 +5,10 @@
 //	Open                        lock, database, loop, approvals' clocks, recovery, services
 //	Backend.Run                 serves until its context ends
 //	  turn.Reactor.Run          conducts turns
+//	  title.Run                 names what nobody named
 //	  core.Eraser               erases what was deleted
 //	  server.Server.Run         the door
-//	  then, in this order       all three (the turns' ends are written), connections, clocks, loop, database
+//	  then, in this order       all of these (the turns' ends are written), connections, clocks, loop, database
 package backend
 
 import (
@@ -34,6 +35,7 @@ import (
 	"aalis/backend/server"
 	"aalis/backend/store"
 	"aalis/backend/text"
+	"aalis/backend/title"
 	"aalis/backend/tool"
 	"aalis/backend/tool/files"
 	"aalis/backend/tool/plan"
@@ -207,6 +209,9 @@ func (b *Backend) Run(ctx context.Context, ready func(Ready)) error {
 		})
 	}
 	run("turns", b.turns.Run)
+	run("titles", func(ctx context.Context) error {
+		return title.Run(ctx, title.Options{Loop: b.loop, Ask: b.turns.Title, Log: b.log})
+	})
 	run("eraser", func(ctx context.Context) error { return core.Eraser(ctx, b.loop) })
 	run("door", b.door.Run)
 	parts.Wait()

@@ -35,6 +35,7 @@ var rungs = map[string]int{
 	"backend/room":            4,
 	"backend/principal":       4,
 	"backend/turn":            5,
+	"backend/title":           5,
 	"backend/wire":            6,
 	"backend/server":          7,
 	"backend/contract":        7,

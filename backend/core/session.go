@@ -101,6 +101,31 @@ func (c RenameSession) run(w *write) (Receipt, error) {
 	return Receipt{SessionID: s.ID}, err
 }
 
+// TitleSession lets the program name one of the owner's sessions that has no name, and does nothing
+// where the title is not Was any more: what a person chose is never overwritten. A room and a
+// sub-session are named by whoever made them.
+type TitleSession struct {
+	Session string
+	Title   string
+	Was     string
+}
+
+func (c TitleSession) run(w *write) (Receipt, error) {
+	s, err := w.session(c.Session)
+	if err != nil {
+		return Receipt{}, err
+	}
+	title, err := cleanTitle(c.Title, false)
+	if err != nil {
+		return Receipt{}, err
+	}
+	if s.Kind != "owner" || s.ParentSID != 0 || s.Name != "" || s.Title != c.Was || s.Title == title {
+		return Receipt{SessionID: s.ID}, nil
+	}
+	_, err = w.append(s.SID, event.Draft{Actor: event.System(), Payload: event.Updated{Title: &title}})
+	return Receipt{SessionID: s.ID, Done: true}, err
+}
+
 // ArchiveSession takes a session and its descendants out of the default lists, or back.
 type ArchiveSession struct {
 	Actor   event.Actor

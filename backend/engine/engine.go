@@ -43,6 +43,13 @@ type Measurer interface {
 	Measure(ctx context.Context, t Turn, said []Entry) (ModelCall, error)
 }
 
+// Titler is an engine that can name a conversation.
+type Titler interface {
+	// Title names a conversation by its first question and answer, in a few words of its language;
+	// "" when the engine has nothing better than the question itself.
+	Title(ctx context.Context, t Turn, question, answer string) (string, error)
+}
+
 // Turn is what an engine is told when it begins.
 type Turn struct {
 	SessionID string

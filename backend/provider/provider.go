@@ -150,6 +150,7 @@ func (e *Error) Unwrap() error { return e.Err }
 type Entry struct {
 	ID            string // "<provider id>/<model name>"
 	Provider      string // provider id
+	Kind          string // the provider's type in config.yaml
 	Name          string // the server's name for the model
 	ContextWindow int    // tokens; 128,000 when config.yaml does not say
 	Model         Model

@@ -31,6 +31,7 @@ type Set struct {
 
 type member struct {
 	id     string
+	kind   string
 	models []ModelConfig // empty: asked from the source
 	source Source
 }
@@ -50,7 +51,7 @@ func NewSet(config Config, kinds map[string]Kind) (*Set, error) {
 		if idle == 0 {
 			idle = DefaultIdleTimeout
 		}
-		set.providers = append(set.providers, member{id: p.ID, models: p.Models, source: kinds[p.Type].Open(Settings{
+		set.providers = append(set.providers, member{id: p.ID, kind: p.Type, models: p.Models, source: kinds[p.Type].Open(Settings{
 			ID:          p.ID,
 			BaseURL:     strings.TrimRight(p.BaseURL, "/"),
 			KeyEnv:      p.APIKeyEnv,
@@ -149,5 +150,5 @@ func (p member) entry(m ModelConfig) Entry {
 	if window == 0 {
 		window = DefaultContextWindow
 	}
-	return Entry{ID: p.id + "/" + m.Name, Provider: p.id, Name: m.Name, ContextWindow: window, Model: p.source.Model(m.Name)}
+	return Entry{ID: p.id + "/" + m.Name, Provider: p.id, Kind: p.kind, Name: m.Name, ContextWindow: window, Model: p.source.Model(m.Name)}
 }

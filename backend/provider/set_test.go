@@ -42,7 +42,7 @@ func TestWithoutProvidersThereIsTheDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	entry, err := set.Default(t.Context())
-	if err != nil || entry.ID != "demo/demo" || entry.Provider != "demo" || entry.Name != "demo" || entry.ContextWindow != provider.DefaultContextWindow || entry.Model == nil {
+	if err != nil || entry.ID != "demo/demo" || entry.Provider != "demo" || entry.Kind != provider.DemoType || entry.Name != "demo" || entry.ContextWindow != provider.DefaultContextWindow || entry.Model == nil {
 		t.Errorf("%+v, %v", entry, err)
 	}
 }
@@ -59,9 +59,9 @@ func TestLookup(t *testing.T) {
 		t.Fatal(err)
 	}
 	for id, want := range map[string]provider.Entry{
-		"":                    {ID: "local/qwen/qwen3:8b", Provider: "local", Name: "qwen/qwen3:8b", ContextWindow: 40960},
-		"local/a":             {ID: "local/a", Provider: "local", Name: "a", ContextWindow: 128_000},
-		"open/any/thing:free": {ID: "open/any/thing:free", Provider: "open", Name: "any/thing:free", ContextWindow: 128_000},
+		"":                    {ID: "local/qwen/qwen3:8b", Provider: "local", Kind: "openai", Name: "qwen/qwen3:8b", ContextWindow: 40960},
+		"local/a":             {ID: "local/a", Provider: "local", Kind: "openai", Name: "a", ContextWindow: 128_000},
+		"open/any/thing:free": {ID: "open/any/thing:free", Provider: "open", Kind: "openai", Name: "any/thing:free", ContextWindow: 128_000},
 	} {
 		got, err := set.Lookup(t.Context(), id)
 		got.Model = nil

@@ -79,28 +79,6 @@ func (r *Reactor) told(s store.Session) engine.Turn {
 	return engine.Turn{SessionID: s.ID, Model: r.options.Model(s), Place: r.options.Place(s.Place), ToolLimit: r.options.ToolLimit}
 }
 
-// Usage measures the context of a session as its next model call would send it (Spec SP-SUB-07).
-// store.ErrNotFound without the session, fault.Unsupported where its engine cannot tell.
-func (r *Reactor) Usage(ctx context.Context, sessionID string) (event.ModelCall, error) {
-	var session store.Session
-	if err := r.loop.Read(ctx, func(tx *store.ReadTx) (err error) {
-		session, err = tx.Session(sessionID)
-		return err
-	}); err != nil {
-		return event.ModelCall{}, fmt.Errorf("reading the session: %w", err)
-	}
-	measurer, ok := r.options.Engines[session.Harness].(engine.Measurer)
-	if !ok {
-		return event.ModelCall{}, fault.New(fault.Unsupported, text.New("turn.no-engine", "harness", session.Harness))
-	}
-	said, err := r.history(ctx, session.SID)
-	if err != nil {
-		return event.ModelCall{}, fmt.Errorf("reading the conversation: %w", err)
-	}
-	call, err := measurer.Measure(ctx, r.told(session), said)
-	return modelCall(call), err
-}
-
 // drive runs the turn's engine and waits for it, but not for one that does not stop when told.
 func (r *Reactor) drive(ctx context.Context, t *running, h *host, end ending) error {
 	conductor := r.options.Engines[h.harness]
