@@ -1,19 +1,23 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"sync"
+	"time"
 )
 
 // Bridge is the window's transport of the session protocol, bound to its page as
-// window.go.app.Bridge: Open and Send go in, the events "frame" and "disconnect" come out. It knows no
-// frame's meaning. Only the page calls it; the window makes it.
+// window.go.app.Bridge: Open and Send go in, the events "frame" and "disconnect" come out; Options is
+// what a browser asks the server's /api/models for. It knows no frame's meaning. Only the page calls it;
+// the window makes it.
 //
 // Every bound call runs in a goroutine of its own; the page awaits one before it makes the next. What
 // goes out keeps its order, because one goroutine emits it.
 type Bridge struct {
 	connect func(disconnect func(reason string), send func(frame string)) connection
 	emit    func(event string, data ...any)
+	options func(ctx context.Context, source, dependency string) (string, error)
 
 	mu      sync.Mutex // guards all below
 	current *pageLink
@@ -55,6 +59,20 @@ func (b *Bridge) Send(frame string) error {
 	}
 	l.conn.Receive(frame)
 	return nil
+}
+
+// optionsTime is how long a page waits for choices: a provider that is down must not hold it up.
+const optionsTime = 15 * time.Second
+
+// Options gives the choices of a setting as JSON text: {models, details?, problems?}. dependency is the
+// value of the setting it depends on, "" without one (Spec SP-CONF-34, -36).
+func (b *Bridge) Options(source, dependency string) (string, error) {
+	if b.options == nil {
+		return "", errBridgeClosed
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), optionsTime)
+	defer cancel()
+	return b.options(ctx, source, dependency)
 }
 
 // close ends the connection, for good.

@@ -19,6 +19,7 @@ import (
 
 	"aalis/backend/fault"
 	"aalis/backend/provider"
+	document "aalis/backend/settings"
 	"aalis/backend/text"
 )
 
@@ -31,6 +32,7 @@ type settings struct {
 	language   text.Language
 	listen     []string
 	providers  provider.Config
+	fixed      map[string]any // what the environment says of keys that the program writes, too; nil: nothing
 }
 
 const (
@@ -41,6 +43,12 @@ const (
 
 // configKeys are the keys of config.yaml, each also an environment variable AALIS_<KEY>.
 var configKeys = []string{"name", "language", "listen", "log_level", "providers", "default_model"}
+
+// documentKeys are the keys that stand in the file alone; package settings reads them.
+var documentKeys = []string{"settings", "plugins"}
+
+// written are the keys that the program writes as well: a variable stands before them until it does.
+var written = []string{"name", "language", "default_model"}
 
 // envOnly are the variables that are no key of the file.
 var envOnly = []string{"AALIS_DATA_DIR", "AALIS_CONFIG"}
@@ -112,6 +120,14 @@ func (p *program) settings(listen []string) (settings, error) {
 		listen:     listen,
 		providers:  provider.Config{Providers: r.providers(), DefaultModel: r.text("default_model", ""), Getenv: os.Getenv},
 	}
+	for _, key := range written {
+		if value, given := os.LookupEnv(envName(key)); given && value != "" {
+			if s.fixed == nil {
+				s.fixed = map[string]any{}
+			}
+			s.fixed[key] = value
+		}
+	}
 	if word := r.oneOf("language", languages); word != "" {
 		s.language, _ = text.ParseLanguage(word)
 		p.lang = s.language
@@ -172,10 +188,13 @@ func (p *program) readConfig() (*viper.Viper, error) {
 	}
 	var mistakes []error
 	for key := range v.AllSettings() {
-		if !slices.Contains(configKeys, key) {
+		if !slices.Contains(configKeys, key) && !slices.Contains(documentKeys, key) {
 			mistakes = append(mistakes, usage("config.mistake", "file", p.flags.config, "key", visibleLine(key), "problem",
-				text.New("config.unknown-key", "hint", hint(key, configKeys))))
+				text.New("config.unknown-key", "hint", hint(key, slices.Concat(configKeys, documentKeys)))))
 		}
+	}
+	for _, one := range document.CheckDocument(data) {
+		mistakes = append(mistakes, usage("config.file", "file", p.flags.config, "problem", one.Message))
 	}
 	return v, errors.Join(mistakes...)
 }

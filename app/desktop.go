@@ -86,6 +86,7 @@ func (w *window) show(ctx context.Context, in instance) error {
 		<-w.up
 		runtime.EventsEmit(w.ctx, event, data...)
 	})
+	bridge.options = in.Options
 	closed := make(chan struct{})
 	w.wg.Go(func() { w.follow(ctx, run, closed) })
 	err := wails.Run(w.options(serving, in, bridge))

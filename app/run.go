@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"log/slog"
 
 	"aalis/backend"
@@ -20,6 +22,8 @@ type instance interface {
 	Run(ctx context.Context, ready func(ready)) error
 	// Connect opens a connection of the session protocol for the window.
 	Connect(disconnect func(reason string), send func(frame string)) connection
+	// Options gives the choices of a setting as JSON; see backend.Backend.Options.
+	Options(ctx context.Context, source, dependency string) (string, error)
 	// Running is the number of turns that run now.
 	Running() int
 	// StopTurns ends the turns that run, and returns when they have.
@@ -51,6 +55,15 @@ func (o opened) Connect(disconnect func(string), send func(string)) connection {
 	return o.b.Connect(disconnect, send)
 }
 
+func (o opened) Options(ctx context.Context, source, dependency string) (string, error) {
+	all, err := o.b.Options(ctx, source, dependency)
+	if err != nil {
+		return "", fmt.Errorf("listing the choices of %s: %w", source, err)
+	}
+	listing, err := json.Marshal(all)
+	return string(listing), err
+}
+
 func (o opened) Running() int { return o.b.Running() }
 
 func (o opened) StopTurns(ctx context.Context) error { return o.b.StopTurns(ctx) }
@@ -59,7 +72,7 @@ func (o opened) StopTurns(ctx context.Context) error { return o.b.StopTurns(ctx)
 // any goroutine. A folder in use gives a *store.Locked.
 func (s settings) open(ctx context.Context, log *slog.Logger, activate func() bool) (instance, error) {
 	b, err := backend.Open(ctx, backend.Config{
-		DataDir: s.dataDir, Name: s.name, Language: s.language, Listen: s.listen, Provider: s.providers,
+		DataDir: s.dataDir, Name: s.name, Language: systemLanguage(), Document: s.configFile, Fixed: s.fixed, Listen: s.listen, Provider: s.providers,
 		Pages: frontend.Dist(), Activate: activate, Version: Version, Log: log,
 	})
 	if err != nil {

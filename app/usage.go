@@ -55,9 +55,15 @@ func commandNames(cmd *cobra.Command) []string {
 }
 
 // oneID wants exactly one word.
-func oneID(cmd *cobra.Command, args []string) error {
+func oneID(cmd *cobra.Command, args []string) error { return one("command.args-id", cmd, args) }
+
+func oneFolder(cmd *cobra.Command, args []string) error { return one("command.args-folder", cmd, args) }
+
+func onePlace(cmd *cobra.Command, args []string) error { return one("command.args-place", cmd, args) }
+
+func one(want text.Key, cmd *cobra.Command, args []string) error {
 	if len(args) != 1 || args[0] == "" {
-		return usage("command.args", "want", text.New("command.args-id"), "example", cmd.Example)
+		return usage("command.args", "want", text.New(want), "example", cmd.Example)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@
 //	Open                        lock, database, loop, approvals' clocks, recovery, services
 //	Backend.Run                 serves until its context ends
 //	  turn.Reactor.Run          conducts turns
+//	  background.Registry.Run   has what went on without its turn
 //	  title.Run                 names what nobody named
 //	  core.Eraser               erases what was deleted
 //	  server.Server.Run         the door
@@ -23,6 +24,9 @@ import (
 	"time"
 
 	"aalis/backend/approval"
+	"aalis/backend/background"
+	"aalis/backend/blob"
+	"aalis/backend/checkpoint"
 	"aalis/backend/core"
 	"aalis/backend/engine"
 	"aalis/backend/engine/native"
@@ -33,6 +37,7 @@ import (
 	"aalis/backend/provider/demo"
 	"aalis/backend/provider/openai"
 	"aalis/backend/server"
+	"aalis/backend/settings"
 	"aalis/backend/store"
 	"aalis/backend/text"
 	"aalis/backend/title"
@@ -41,6 +46,7 @@ import (
 	"aalis/backend/tool/plan"
 	"aalis/backend/tool/search"
 	"aalis/backend/tool/shell"
+	"aalis/backend/tool/task"
 	"aalis/backend/turn"
 	"aalis/backend/wire/session"
 )
@@ -49,8 +55,11 @@ import (
 type Config struct {
 	DataDir  string
 	Name     string        // of the app, "" for the default
-	Language text.Language // "" is Chinese, as the host's default
-	Listen   []string      // loopback addresses; none is a free port
+	Language text.Language // of the host while its settings name none; "" is Chinese
+	Document string        // config.yaml; "" is the data folder's
+	// Fixed are values of the document's top keys that stand before it: from the environment.
+	Fixed    map[string]any
+	Listen   []string // loopback addresses; none is a free port
 	Provider provider.Config
 	Kinds    map[string]provider.Kind // further provider dialects, for tests
 	Pages    fs.FS                    // the built interface, nil for none
@@ -71,9 +80,17 @@ type Backend struct {
 	owner    *principal.OwnerToken
 	approval *approval.Service
 	turns    *turn.Reactor
-	sessions *session.Server
-	door     *server.Server
-	ready    func(Ready)
+	tasks    tasks
+	bytes    *blob.Store
+	document *settings.Document
+	settings *settings.Service
+	models   *provider.Set
+	groups   []native.ToolGroup
+
+	checkpoints *checkpoint.Service
+	sessions    *session.Server
+	door        *server.Server
+	ready       func(Ready)
 
 	// The loop, and the approvals that follow it, run from Open to Close: recovery writes too.
 	stopLoop, stopApprovals context.CancelFunc
@@ -90,13 +107,26 @@ func providers(more map[string]provider.Kind) map[string]provider.Kind {
 	return all
 }
 
-// tools is the list of tools. The data folder is closed to them: it holds the owner's token.
-func tools(closed string, loop *core.Loop) *tool.Registry {
+// tools is the list of tools, in groups that can be switched off. The data folder is closed to them: it
+// holds the owner's token.
+func tools(closed string, loop *core.Loop, tasks tasks) []native.ToolGroup {
+	group := func(id string, label, about text.Key, all ...tool.Definition) native.ToolGroup {
+		return native.ToolGroup{ID: id, Label: text.New(label), About: text.New(about), Tools: all}
+	}
+	return []native.ToolGroup{
+		group("files", "settings.group-files", "settings.group-files-about", files.All(closed)...),
+		group("search", "settings.group-search", "settings.group-search-about", search.All(closed)...),
+		group("plan", "settings.group-plan", "settings.group-plan-about", plan.Update(plans{loop}.keep)),
+		group("shell", "settings.group-shell", "settings.group-shell-about", shell.Exec(shell.Options{Closed: []string{closed}}), task.Read(tasks.look), task.Stop(tasks.end)),
+	}
+}
+
+// registry puts the tools of all groups together.
+func registry(groups []native.ToolGroup) *tool.Registry {
 	var all []tool.Definition
-	all = append(all, files.All(closed)...)
-	all = append(all, search.All(closed)...)
-	all = append(all, plan.Update(plans{loop}.keep))
-	all = append(all, shell.Exec(shell.Options{Closed: []string{closed}}))
+	for _, g := range groups {
+		all = append(all, g.Tools...)
+	}
 	return tool.NewRegistry(all...)
 }
 
@@ -125,9 +155,13 @@ func Open(ctx context.Context, c Config) (*Backend, error) {
 }
 
 func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error) {
-	if b.loop, err = core.New(core.Options{Store: b.store, Admission: b.approval, Log: b.log}); err != nil {
+	if err := b.openSettings(models); err != nil {
 		return err
 	}
+	if b.loop, err = core.New(core.Options{Store: b.store, Admission: b.approval, Effective: b.effective, Log: b.log}); err != nil {
+		return err
+	}
+	b.settings.Attach(b.loop)
 	b.start()
 	if err := core.Recover(ctx, b.loop); err != nil {
 		return err
@@ -136,23 +170,35 @@ func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error
 	if err := os.MkdirAll(workspace, 0o700); err != nil {
 		return fmt.Errorf("making the workspace: %w", err)
 	}
-	registry := tools(b.config.DataDir, b.loop)
+	b.tasks = tasks{background.New(background.Options{Loop: b.loop, Log: b.log})}
+	b.groups = tools(b.config.DataDir, b.loop, b.tasks)
+	registry := registry(b.groups)
+	bytes, err := blob.Open(filepath.Join(b.config.DataDir, "checkpoints"))
+	if err != nil {
+		return err
+	}
+	b.bytes = bytes
+	b.checkpoints = checkpoint.New(checkpoint.Options{Loop: b.loop, Blobs: bytes, Closed: []string{b.config.DataDir}, Log: b.log})
+	kept := checkpoints{b.checkpoints, b.language}
+	folders := places{b.loop, workspace}
 	b.turns = turn.New(turn.Options{
-		Loop:    b.loop,
-		Engines: map[string]engine.Engine{"aalis": native.New(native.Config{Name: b.config.Name, Models: models, Tools: registry, Log: b.log})},
-		Place:   func(key string) engine.Place { return engine.Place{Key: key, Root: workspace} },
-		Log:     b.log,
+		Loop:     b.loop,
+		Engines:  map[string]engine.Engine{nativeHarness: native.New(native.Config{Name: b.config.Name, Models: b.models, Tools: registry, Groups: b.groups, Log: b.log})},
+		Settings: b.resolve,
+		Place:    folders.of,
+		Guard:    kept.guard,
+
+		Background: b.tasks.work,
+		Log:        b.log,
 	})
 	if b.sessions, err = session.NewServer(session.Options{
-		Name: "aalis", AppName: func() string { return b.config.Name }, Language: b.language, Loop: b.loop, Log: b.log,
-		Services: session.Services{Agent: agent{b.loop}, Approvals: b.approval, Plans: true, Display: display(registry), Usage: b.turns.Usage},
+		Name: "aalis", AppName: b.name, Language: b.language, Loop: b.loop, Log: b.log,
+		Services: session.Services{Agent: agent{b.loop}, Settings: b.settings, Approvals: b.approval, Plans: true, Places: folders, Checkpoints: kept, Background: b.tasks, Display: display(registry), Usage: b.turns.Usage},
 	}); err != nil {
 		return err
 	}
 	return b.openDoor(ctx)
 }
-
-func (b *Backend) language() text.Language { return b.config.Language }
 
 func (b *Backend) openDoor(ctx context.Context) error {
 	var installation string
@@ -169,7 +215,7 @@ func (b *Backend) openDoor(ctx context.Context) error {
 	authority := principal.NewAuthority(credentials{b.loop}, principal.KeyFile(filepath.Join(b.config.DataDir, "jwt.key")), b.owner)
 	b.door, err = server.New(server.Options{
 		DataDir: b.config.DataDir, Installation: installation, Version: b.config.Version, Epoch: b.loop.Epoch(), Listen: b.config.Listen,
-		Authority: authority, Sessions: wire{b.sessions}, Pages: b.config.Pages, Activate: b.config.Activate, Language: b.language, Log: b.log,
+		Authority: authority, Sessions: wire{b.sessions}, Pages: b.config.Pages, Activate: b.config.Activate, Language: b.language, Log: b.log, Choices: b.Options,
 		Ready: func(r server.Running) {
 			if b.ready != nil {
 				b.ready(r)
@@ -209,9 +255,12 @@ func (b *Backend) Run(ctx context.Context, ready func(Ready)) error {
 		})
 	}
 	run("turns", b.turns.Run)
+	run("background tasks", b.tasks.Run)
 	run("titles", func(ctx context.Context) error {
 		return title.Run(ctx, title.Options{Loop: b.loop, Ask: b.turns.Title, Log: b.log})
 	})
+	run("checkpoints", b.checkpoints.Run)
+	run("document", b.document.Watch)
 	run("eraser", func(ctx context.Context) error { return core.Eraser(ctx, b.loop) })
 	run("door", b.door.Run)
 	parts.Wait()
@@ -236,6 +285,9 @@ func (b *Backend) Close() (err error) {
 		}
 		if b.owner != nil {
 			err = errors.Join(err, b.owner.Remove())
+		}
+		if b.bytes != nil {
+			err = errors.Join(err, b.bytes.Close())
 		}
 		err = errors.Join(err, b.store.Close())
 	})

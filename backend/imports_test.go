@@ -21,6 +21,7 @@ var rungs = map[string]int{
 	"backend/text":            0,
 	"backend/contract/schema": 0, // the published documents, as bytes
 	"frontend":                0, // the built interface, as files
+	"backend/blob":            1,
 	"backend/event":           1,
 	"backend/store":           2,
 	"backend/core":            3,
@@ -28,6 +29,7 @@ var rungs = map[string]int{
 	"backend/background":      4,
 	"backend/checkpoint":      4,
 	"backend/settings":        4,
+	"backend/settings/field":  1, // declarations: whoever has settings needs them
 	"backend/worker":          4,
 	"backend/engine":          4,
 	"backend/provider":        4,

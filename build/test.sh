@@ -50,7 +50,7 @@ note() {
 	case $1 in
 	go-test) grep -c '^ok' "$2" | sed 's/$/ packages/' ;;
 	vitest) grep -E '^ *Tests ' "$2" | tail -1 | sed 's/^ *//; s/\x1b\[[0-9;]*m//g' ;;
-	cli | tab | window) grep -E '^[0-9]+ passed' "$2" | tail -1 ;;
+	cli | tab | settings | window) grep -E '^[0-9]+ passed' "$2" | tail -1 ;;
 	esac
 }
 
@@ -106,6 +106,7 @@ export E2E_SERVER=$PWD/build/bin/aalis-server E2E_APP=$PWD/build/bin/aalis E2E_S
 cli() { node frontend/e2e/real-cli.mjs; }
 behaviour() { node frontend/e2e/behaviour.mjs; }
 tab() { node frontend/e2e/real-tab.mjs; }
+settings() { node frontend/e2e/real-settings.mjs; }
 window() { shim && node frontend/e2e/real-window.mjs; }
 
 # The shell reads a script as it goes; a function it reads whole, so that the file may change meanwhile.
@@ -133,6 +134,7 @@ main() {
 		part build-desktop build_program desktop
 		part behaviour behaviour
 		part tab tab
+		part settings settings
 		part window window
 	fi
 

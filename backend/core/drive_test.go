@@ -19,9 +19,9 @@ type driver struct {
 	loop   *core.Loop
 	choose func(n int) int
 
-	sessions, turns, messages, thoughts, calls, actions, inputs []string
-	of                                                          map[string]string // message, thought or call → turn
-	said                                                        int
+	sessions, turns, messages, thoughts, calls, actions, inputs, tasks []string
+	of                                                                 map[string]string // message, thought or call → turn
+	said                                                               int
 }
 
 func newDriver(loop *core.Loop, choose func(int) int) *driver {
@@ -45,7 +45,7 @@ func (d *driver) step() error {
 		d.create, d.send, d.send, d.send, d.abort, d.startMessage, d.startMessage, d.stream, d.stream, d.stream, d.endMessage, d.finish, d.finish,
 		d.startReasoning, d.endReasoning, d.propose, d.callTool, d.callTool, d.request, d.request, d.answer, d.expire, d.complete, d.complete,
 		d.silent, d.stop, d.join, d.rename, d.archive, d.remove, d.seen, d.rewind, d.notice, d.account, d.erase, d.again,
-		d.change, d.withdraw, d.plan,
+		d.change, d.withdraw, d.plan, d.move, d.move, d.endTask,
 	}
 	err := steps[d.choose(len(steps))]()
 	if err == nil || errors.Is(err, core.ErrTurnOver) || errors.Is(err, core.ErrItemClosed) || errors.Is(err, store.ErrInvalid) {

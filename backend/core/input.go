@@ -51,7 +51,7 @@ func (c SendInput) run(w *write) (Receipt, error) {
 	}
 	message.Payload = withState(c.Input, event.InputOpened)
 	message.Turn = event.NewID()
-	_, err = w.append(s.SID, message, w.started(s, event.TurnStart{TurnID: message.Turn, Trigger: id, Source: c.Source, Model: c.Model}))
+	_, err = w.append(s.SID, message, w.started(s, event.TurnStart{TurnID: message.Turn, Trigger: id, Source: c.Source, Model: c.Model, Platform: c.Actor.Platform}))
 	return Receipt{SessionID: s.ID, EventID: id, TurnID: message.Turn}, err
 }
 
@@ -75,6 +75,7 @@ func gate(s store.Session) error {
 // started drafts the opening of a turn.
 func (w *write) started(s store.Session, t event.TurnStart) event.Draft {
 	t.Harness, t.Epoch = s.Harness, w.loop.epoch
+	w.record(&t, s)
 	d := event.Draft{Turn: t.TurnID, Actor: event.System(), Payload: t}
 	if t.Trigger != "" {
 		d.IdemKey = "k:run:trigger:" + t.Trigger
@@ -94,7 +95,10 @@ func (w *write) dispatch(sid int64) (turn string, err error) {
 		return "", err
 	}
 	turn = event.NewID()
-	got, err := w.append(sid, w.started(s, event.TurnStart{TurnID: turn, Trigger: waiting[0].EventID, Source: waiting[0].Speaker.Source, Input: &waiting[0]}))
+	oldest := &waiting[0]
+	got, err := w.append(sid, w.started(s, event.TurnStart{
+		TurnID: turn, Trigger: oldest.EventID, Source: oldest.Speaker.Source, Input: oldest, Platform: oldest.Speaker.Platform,
+	}))
 	if err != nil {
 		return "", err
 	}

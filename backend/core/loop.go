@@ -36,6 +36,7 @@ type Admission interface {
 type Options struct {
 	Store     *store.Store
 	Admission Admission // nil: nobody is ever there
+	Effective Effective // nil: turns do not record their settings
 	Log       *slog.Logger
 	RingBytes int // 0 for the default
 }
@@ -44,10 +45,12 @@ type Options struct {
 type Loop struct {
 	st    *store.Store
 	admit Admission
-	log   *slog.Logger
-	epoch string
-	ring  *ring
-	items *openItems
+	// effective is asked for what turns are recorded with; nil without settings.
+	effective Effective
+	log       *slog.Logger
+	epoch     string
+	ring      *ring
+	items     *openItems
 
 	mu      sync.Mutex // guards inbox and stopped
 	inbox   []job
@@ -103,7 +106,7 @@ func New(o Options) (*Loop, error) {
 		o.RingBytes = ringMax
 	}
 	return &Loop{
-		st: o.Store, admit: o.Admission, log: o.Log, epoch: event.NewID(), ring: newRing(o.RingBytes, tick), items: newOpenItems(),
+		st: o.Store, admit: o.Admission, effective: o.Effective, log: o.Log, epoch: event.NewID(), ring: newRing(o.RingBytes, tick), items: newOpenItems(),
 		signal: make(chan struct{}, 1), commits: newBroadcast(), tick: tick, waiting: newWaiting(),
 	}, nil
 }

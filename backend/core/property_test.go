@@ -58,6 +58,7 @@ func anyOrder(t testing.TB, choices []int) {
 	synctest.Wait()
 	testkit.Check(t, r.st)
 	sameAsRebuilt(t, r)
+	sameAsCounted(t, r)
 	sameAsReplay(t, r, choose)
 	sameAsSeen(t, r, saw())
 }
@@ -314,6 +315,7 @@ func TestManyWritersAtOnce(t *testing.T) {
 	all.Wait()
 	testkit.Check(t, r.st)
 	sameAsRebuilt(t, r)
+	sameAsCounted(t, r)
 }
 
 // Two messages of one turn share a transaction, one with text that waits and one that was never streamed;

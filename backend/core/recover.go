@@ -9,8 +9,8 @@ import (
 )
 
 // Recover puts the log in order after whatever ended the last process, before anything is served:
-// running turns end as interrupted, queues open their turns, erasures go on. Kernel 9. It runs
-// while Run runs and is safe to repeat.
+// running turns end as interrupted, background tasks as aborted, queues open their turns, erasures
+// go on. Kernel 9. It runs while Run runs and is safe to repeat.
 func Recover(ctx context.Context, l *Loop) error {
 	var running []store.Turn
 	if err := l.Read(ctx, func(tx *store.ReadTx) (err error) {
@@ -26,6 +26,10 @@ func Recover(ctx context.Context, l *Loop) error {
 		if _, err := l.Do(ctx, StopTurn{Turn: t.ID, Interrupted: true}); err != nil {
 			return fmt.Errorf("ending turn %s: %w", t.ID, err)
 		}
+	}
+	// Before the queues: what it tells her waits in them.
+	if _, err := l.Do(ctx, CutTasks{}); err != nil {
+		return fmt.Errorf("ending background tasks: %w", err)
 	}
 	var queued []int64
 	if err := l.Read(ctx, func(tx *store.ReadTx) (err error) {

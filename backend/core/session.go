@@ -38,7 +38,11 @@ func (c CreateSession) run(w *write) (Receipt, error) {
 	if err != nil {
 		return Receipt{}, err
 	}
-	kind, origin, place := c.Kind, orElse(c.Origin, "sp"), orElse(c.Place, DefaultPlace)
+	kind, origin := c.Kind, orElse(c.Origin, "sp")
+	place, err := w.place(c.Place)
+	if err != nil {
+		return Receipt{}, err
+	}
 	var parent string
 	if c.Parent != "" {
 		p, err := w.session(c.Parent)
@@ -192,8 +196,14 @@ func (w *write) bury(s store.Session, by event.Actor) error {
 			return err
 		}
 	}
-	_, err = w.append(s.SID, event.Draft{Actor: by, Payload: event.Deleted{By: by.Principal}})
-	return err
+	tasks, err := w.buryTasks(s.SID)
+	if err != nil {
+		return err
+	}
+	if _, err = w.append(s.SID, event.Draft{Actor: by, Payload: event.Deleted{By: by.Principal, Tasks: tasks}}); err != nil {
+		return err
+	}
+	return w.DropSessionSettings(s.SID)
 }
 
 // BatchSessions archives or deletes several sessions, one after the other; one failure does not

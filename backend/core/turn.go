@@ -121,7 +121,7 @@ func (c ContinueTurn) run(w *write) (Receipt, error) {
 		return Receipt{}, fault.New(fault.Conflict, text.New("turn.not-continuable"))
 	}
 	turn := event.NewID()
-	d := w.started(s, event.TurnStart{TurnID: turn, Resume: true})
+	d := w.started(s, event.TurnStart{TurnID: turn, Resume: true, Platform: c.Actor.Platform})
 	d.Actor = c.Actor
 	_, err = w.append(s.SID, d)
 	return Receipt{SessionID: s.ID, TurnID: turn}, err
@@ -342,49 +342,4 @@ func interruptedEnding() ending {
 		outcome: event.Errored, cause: event.CauseInterrupted, source: event.SourceShutdown,
 		failure: &event.Failure{Code: "interrupted", Message: text.New("turn.interrupted"), Retryable: true},
 	}
-}
-
-// RewindTurn makes a turn dead: its messages leave every conversation, the model's included.
-type RewindTurn struct {
-	Actor   event.Actor
-	Session string
-	Turn    string
-	UndoID  string
-}
-
-func (c RewindTurn) run(w *write) (Receipt, error) {
-	s, err := w.session(c.Session)
-	if err != nil {
-		return Receipt{}, err
-	}
-	h, err := w.Head(s.SID)
-	if err != nil {
-		return Receipt{}, err
-	}
-	if h.RunningTurn != "" {
-		return Receipt{}, fault.New(fault.Conflict, text.New("turn.running"))
-	}
-	dead, err := w.DeadTurns(s.SID)
-	if err != nil {
-		return Receipt{}, err
-	}
-	t, err := w.Turn(c.Turn)
-	if errors.Is(err, store.ErrNotFound) || err == nil && (t.SID != s.SID || dead[t.ID]) {
-		return Receipt{}, fault.New(fault.NotFound, text.New("turn.not-found", "id", c.Turn))
-	}
-	if err != nil {
-		return Receipt{}, err
-	}
-	events, err := w.TurnEvents(t)
-	if err != nil {
-		return Receipt{}, err
-	}
-	n := 1
-	for _, e := range events {
-		if e.Kind == event.AgentMessage || e.Kind == event.TurnInputJoined {
-			n++
-		}
-	}
-	_, err = w.append(s.SID, event.Draft{Actor: c.Actor, Payload: event.Rewound{Turn: t.ID, Scope: "code-and-chat", DeletedMessages: n, UndoID: c.UndoID}})
-	return Receipt{SessionID: s.ID, TurnID: t.ID, Count: int64(n)}, err
 }

@@ -8,7 +8,7 @@
 //	    host.History, host.Join      what was said
 //	    host.StartMessage/Text/EndMessage, StartReasoning/…, ProposeTool, CallTool,
 //	    host.Approve                 waits for the owner's answer
-//	    host.CompleteTool
+//	    host.CompleteTool            or host.Work, for calls that may go on without their turn
 //	    host.Finish                  the last message and the end, in one commit
 //
 // A cancelled ctx (its cause says why) or an error of a Host method that is ErrStopped means: stop
@@ -55,9 +55,17 @@ type Turn struct {
 	SessionID string
 	TurnID    string
 	Continue  bool   // opened by turn/continue: no new input, a fresh tool budget
-	Model     string // entry id "<provider>/<model>", "" for the engine's default
+	Model     string // entry id "<provider>/<model>" this turn is bound to, "" for what is set
 	Place     Place
-	ToolLimit int // model calls with tool calls allowed in this turn
+	ToolLimit int      // model calls with tool calls allowed in this turn, 0 for what is set
+	Settings  Settings // nil: nothing is set
+}
+
+// Settings are a session's values of the fields its engine declared.
+type Settings interface {
+	// Current gives them as they are now, by key; what has no value is left out. An engine asks before
+	// every call of a model, so that a change counts in the running turn.
+	Current(ctx context.Context) (map[string]json.RawMessage, error)
 }
 
 // Place is the folder the session works in.
@@ -98,6 +106,7 @@ type Input struct {
 	EventID string
 	Text    string
 	Speaker string
+	Notice  bool // of the program: the words are not a person's
 }
 
 // MessageEnd completes a message.
@@ -140,6 +149,13 @@ type ToolCall struct {
 	Step   int
 }
 
+// Guard says what a call may change below its place's root.
+type Guard struct {
+	CallID   string
+	Paths    []string // with forward slashes
+	Anywhere bool     // any path
+}
+
 // ApprovalRequest is what the owner is asked. Facts is the tool's, as JSON.
 type ApprovalRequest struct {
 	CallID string
@@ -176,6 +192,8 @@ type ToolResult struct {
 	Truncated   bool
 	NotExecuted bool
 	DurationMS  int64
+	// TaskID is set by Host.Work when the call was moved to the background: it is completed already.
+	TaskID string
 }
 
 // Host is the running turn as its engine sees it. Methods block until what they report is
@@ -201,6 +219,12 @@ type Host interface {
 	// Approve asks the owner and waits for the settlement, whatever it is.
 	Approve(ctx context.Context, r ApprovalRequest) (Decision, error)
 	CompleteTool(ctx context.Context, r ToolResult) error
+	// Work does the work of a call that may go on in the background: at once, or when it outlasts the
+	// owner's patience. ErrNoBackground where that cannot be.
+	Work(ctx context.Context, w Work) (ToolResult, error)
+	// Guard keeps what a call is about to change, for a rewind. done is called once when the call has
+	// ended, whatever became of it, or has moved to the background: what it changes there is not kept.
+	Guard(ctx context.Context, g Guard) (done func(moved bool), err error)
 
 	// ToolLimit tells the owner that the limit was reached and that the turn can be continued.
 	ToolLimit(ctx context.Context, limit int) error

@@ -46,6 +46,8 @@ type Waiting struct {
 	EventID string `json:"eventId"`
 	At      int64  `json:"at"` // when it was sent
 	Input
+	// Notice is set when what waited is a notice of the program; Input then only says who speaks.
+	Notice *Notice `json:"notice,omitempty"`
 }
 
 // InputChange edits a queued input.

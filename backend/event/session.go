@@ -48,11 +48,18 @@ type Updated struct {
 
 // Deleted is the tombstone; payloads are erased after it.
 type Deleted struct {
-	By     string `json:"by,omitempty"`
-	Reason string `json:"reason,omitempty"`
+	By     string   `json:"by,omitempty"`
+	Reason string   `json:"reason,omitempty"`
+	Tasks  []string `json:"tasks,omitempty"` // the background tasks that go with it
 }
 
-// Rewound makes one turn dead.
+// The scopes of a rewind. RewindUndone takes one back.
+const (
+	RewindChat   = "code-and-chat"
+	RewindUndone = "undone"
+)
+
+// Rewound makes one turn dead, or alive again.
 type Rewound struct {
 	Turn            string `json:"turnId"`
 	Scope           string `json:"scope"`
@@ -97,6 +104,12 @@ type Notice struct {
 	Facts       map[string]any `json:"facts,omitempty"`
 	Attachment  *Attachment    `json:"attachment,omitempty"`
 	CanContinue bool           `json:"canContinue,omitempty"`
+	// Body is what the model reads; "" is Text. No client is sent it.
+	Body string `json:"body,omitempty"`
+	// State is that of an input, for a notice that enters a turn as one; "" for all others. Platform is
+	// then where the turn it came from had been opened.
+	State    string `json:"inputState,omitempty"`
+	Platform string `json:"platform,omitempty"`
 }
 
 // Plan is the whole to-do list.

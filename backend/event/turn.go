@@ -28,6 +28,10 @@ type TurnStart struct {
 	Model   string   `json:"model,omitempty"`
 	Epoch   string   `json:"epoch"`
 	Input   *Waiting `json:"input,omitempty"` // the trigger, when it had waited in the queue
+	// Platform is where the turn was opened from: its layer of settings counts where the session has no
+	// platform of its own. Settings are what the turn began with, by key; long texts as their hash.
+	Platform string                     `json:"platform,omitempty"`
+	Settings map[string]json.RawMessage `json:"settings,omitempty"`
 }
 
 // TurnEnd closes a turn.
@@ -138,20 +142,6 @@ type Effect struct {
 	Data       json.RawMessage `json:"data,omitempty"`
 }
 
-// Backgrounding moves a call to the background.
-type Backgrounding struct {
-	TaskID string `json:"taskId"`
-	Label  string `json:"label"`
-}
-
-// BackgroundEnd ends a task.
-type BackgroundEnd struct {
-	TaskID   string    `json:"taskId"`
-	Status   string    `json:"status"`
-	ExitCode *int      `json:"exitCode,omitempty"`
-	Reason   text.Text `json:"reason,omitzero"`
-}
-
 // Execution is a step of a work item.
 type Execution struct {
 	ExecutionID string `json:"executionId"`
@@ -250,16 +240,14 @@ type Resolution struct {
 }
 
 // EventKind of each payload.
-func (TurnStart) EventKind() Kind     { return TurnStarted }
-func (TurnEnd) EventKind() Kind       { return TurnEnded }
-func (Failure) EventKind() Kind       { return Failed }
-func (ModelCall) EventKind() Kind     { return ModelCalled }
-func (Proposal) EventKind() Kind      { return ToolProposed }
-func (Call) EventKind() Kind          { return ToolCalled }
-func (Result) EventKind() Kind        { return ToolResult }
-func (Effect) EventKind() Kind        { return ToolEffect }
-func (Backgrounding) EventKind() Kind { return ToolBackgrounded }
-func (BackgroundEnd) EventKind() Kind { return BackgroundEnded }
-func (Execution) EventKind() Kind     { return ExecutionUpdated }
-func (Action) EventKind() Kind        { return ActionRequested }
-func (Resolution) EventKind() Kind    { return ActionResolved }
+func (TurnStart) EventKind() Kind  { return TurnStarted }
+func (TurnEnd) EventKind() Kind    { return TurnEnded }
+func (Failure) EventKind() Kind    { return Failed }
+func (ModelCall) EventKind() Kind  { return ModelCalled }
+func (Proposal) EventKind() Kind   { return ToolProposed }
+func (Call) EventKind() Kind       { return ToolCalled }
+func (Result) EventKind() Kind     { return ToolResult }
+func (Effect) EventKind() Kind     { return ToolEffect }
+func (Execution) EventKind() Kind  { return ExecutionUpdated }
+func (Action) EventKind() Kind     { return ActionRequested }
+func (Resolution) EventKind() Kind { return ActionResolved }

@@ -64,7 +64,18 @@ type Request struct {
 	Messages  []Message
 	Tools     []ToolSpec
 	MaxTokens int // 0: the server's default
+	// Thinking is how long the model thinks before it answers, one of the words of Thinker; "" leaves it
+	// to the model. A model that knows no such thing answers as always.
+	Thinking string
 }
+
+// How long a model can be asked to think.
+const (
+	ThinkNone   = "none"
+	ThinkLow    = "low"
+	ThinkMedium = "medium"
+	ThinkHigh   = "high"
+)
 
 // Chunk is one step of the stream; exactly one group of fields is set.
 type Chunk struct {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"aalis/backend/text"
@@ -19,14 +20,21 @@ type Source interface {
 	ListModels(ctx context.Context) ([]ModelConfig, error)
 }
 
+// Thinker is a Source whose models can be asked to think longer or shorter.
+type Thinker interface {
+	// Thinking gives the words a model takes, the shortest first; none when it takes none.
+	Thinking(model string) []string
+}
+
 // DemoType is the kind that stands in when config.yaml names no provider.
 const DemoType = "demo"
 
-// Set is the models the owner can choose. It does not change after NewSet and is safe for
-// concurrent use.
+// Set is the models the owner can choose. It does not change after NewSet, but that it remembers which
+// model its first provider named first, and is safe for concurrent use.
 type Set struct {
 	providers    []member
 	defaultModel string
+	first        *atomic.Pointer[string] // name of the first model its first provider was asked for
 }
 
 type member struct {
@@ -45,7 +53,7 @@ func NewSet(config Config, kinds map[string]Kind) (*Set, error) {
 	if err := config.check(kinds); err != nil {
 		return nil, err
 	}
-	set := &Set{defaultModel: config.DefaultModel}
+	set := &Set{defaultModel: config.DefaultModel, first: new(atomic.Pointer[string])}
 	for _, p := range config.Providers {
 		idle := p.IdleTimeout
 		if idle == 0 {
@@ -83,6 +91,45 @@ func (s *Set) Lookup(ctx context.Context, id string) (Entry, error) {
 	return Entry{}, &Error{Code: ErrNotFound, Provider: providerID, Message: text.New("provider.no-entry", "id", id, "known", s.known())}
 }
 
+// WithDefault is the set with another default; "" is the first model of the first provider.
+func (s *Set) WithDefault(id string) *Set {
+	other := *s
+	other.defaultModel = id
+	return &other
+}
+
+// Takes reports whether Lookup would give an entry for an id.
+func (s *Set) Takes(id string) bool {
+	_, err := s.Lookup(context.Background(), id) // asks nobody for an id that is one
+	return id != "" && err == nil
+}
+
+// Thinking gives how long the model of an entry can be asked to think, the shortest first.
+func (s *Set) Thinking(id string) []string {
+	providerID, name, _ := strings.Cut(id, "/")
+	for _, p := range s.providers {
+		if thinker, ok := p.source.(Thinker); ok && p.id == providerID {
+			return thinker.Thinking(name)
+		}
+	}
+	return nil
+}
+
+// DefaultNow is the id that Default gives, as far as it is known without asking anybody.
+func (s *Set) DefaultNow() (id string, known bool) {
+	first := s.providers[0]
+	switch {
+	case s.defaultModel != "":
+		return s.defaultModel, true
+	case len(first.models) > 0:
+		return first.id + "/" + first.models[0].Name, true
+	}
+	if name := s.first.Load(); name != nil {
+		return first.id + "/" + *name, true
+	}
+	return "", false
+}
+
 // Default gives the model that default_model names, else the first model of the first provider,
 // which is asked for its models if config.yaml lists none.
 func (s *Set) Default(ctx context.Context) (Entry, error) {
@@ -94,6 +141,7 @@ func (s *Set) Default(ctx context.Context) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
+	s.remember(models)
 	if len(models) == 0 {
 		return Entry{}, &Error{Code: ErrNotFound, Provider: first.id, Message: text.New("provider.no-models", "provider", first.id)}
 	}
@@ -116,6 +164,7 @@ func (s *Set) List(ctx context.Context) ([]Entry, error) {
 		asking.Go(func() { models[i], errs[i] = p.list(ctx) })
 	}
 	asking.Wait()
+	s.remember(models[0])
 	var entries []Entry
 	for i, p := range s.providers {
 		for _, m := range models[i] {
@@ -123,6 +172,12 @@ func (s *Set) List(ctx context.Context) ([]Entry, error) {
 		}
 	}
 	return entries, errors.Join(errs...)
+}
+
+func (s *Set) remember(models []ModelConfig) {
+	if len(models) > 0 {
+		s.first.Store(&models[0].Name)
+	}
 }
 
 func (s *Set) known() string {

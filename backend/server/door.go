@@ -74,6 +74,7 @@ func (d *door) routes() {
 		"/signout":                     {http.MethodPost: {signedIn, d.signOut}},
 		"/session":                     {http.MethodGet: {signedIn, d.acceptSession}},
 		"/v1/health":                   {http.MethodGet: {anyone, d.showHealth}},
+		"/api/models/{service}":        {http.MethodGet: {signedIn, d.listChoices}},
 		"/internal/signin-code":        {http.MethodPost: {ownerToken, d.makeCode}},
 		"/internal/activate":           {http.MethodPost: {ownerToken, d.activate}},
 		"/internal/tokens":             {http.MethodGet: {ownerToken, d.listTokens}, http.MethodPost: {ownerToken, d.createToken}},

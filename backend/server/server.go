@@ -35,6 +35,7 @@ import (
 
 	"aalis/backend/fault"
 	"aalis/backend/principal"
+	"aalis/backend/settings/field"
 	"aalis/backend/text"
 )
 
@@ -101,8 +102,10 @@ type Options struct {
 	Health    func(ctx context.Context) error
 	Activate  func() bool          // shows the window, for a second start; nil or false: there is none
 	Language  func() text.Language // nil: English
-	Log       *slog.Logger         // nil: none
-	Limits    Limits
+	// Choices answers /api/models/{service}: what a setting can be set to (Spec SP-CONF-34). nil: nothing.
+	Choices func(ctx context.Context, service, dependency string) (field.Listing, error)
+	Log     *slog.Logger // nil: none
+	Limits  Limits
 
 	// Ready is called once, when every listener accepts and server.json stands.
 	Ready func(Running)

@@ -349,21 +349,13 @@ func (r reads) DeadTurns(sid int64) (map[string]bool, error) {
 // PendingInputs lists the queue of a session in order, as it reads now.
 func (r reads) PendingInputs(sid int64) ([]event.Waiting, error) {
 	var all []event.Waiting
-	err := r.each("SELECT e.id, e.at, e.payload, i.changed FROM inputs i JOIN events e ON e.id = i.event_id WHERE i.sid = ? AND i.state = 'pending' ORDER BY i.seq",
+	err := r.each("SELECT e.id, e.at, e.payload, i.changed, e.type FROM inputs i JOIN events e ON e.id = i.event_id WHERE i.sid = ? AND i.state = 'pending' ORDER BY i.seq",
 		[]any{sid}, func(w row) error {
-			p, err := event.Decode(event.UserMessage, w.bytes(2))
-			if err != nil {
-				return err
+			in, ok, err := waiting(w)
+			if ok {
+				all = append(all, in)
 			}
-			in, ok := p.(event.Input)
-			if !ok {
-				return nil // erased
-			}
-			if !w.null(3) {
-				in.Text = w.str(3)
-			}
-			all = append(all, event.Waiting{EventID: w.str(0), At: w.int(1), Input: in})
-			return nil
+			return err
 		})
 	return all, err
 }

@@ -26,7 +26,7 @@ var reducers = map[event.Kind]reducer{
 	event.InputChanged:       reduceInputChanged,
 	event.InputDropped:       reduceInputDropped,
 	event.UserInterrupt:      reduceInterrupt,
-	event.HostNotice:         nil,
+	event.HostNotice:         reduceNotice,
 	event.ChatMessage:        nil,
 	event.TurnStarted:        reduceTurnStarted,
 	event.TurnInputJoined:    reduceInputJoined,
@@ -186,6 +186,10 @@ func reduceDeleted(tx *Tx, h *Head, e event.Event) error {
 
 func reduceRewound(tx *Tx, _ *Head, e event.Event) error {
 	r := e.Payload.(event.Rewound)
+	if r.Scope == event.RewindUndone {
+		_, err := tx.c.exec("DELETE FROM dead_turns WHERE sid = ? AND turn_id = ?", e.SID, r.Turn)
+		return err
+	}
 	_, err := tx.c.exec("INSERT OR IGNORE INTO dead_turns(sid, turn_id, marker_seq) VALUES (?, ?, ?)", e.SID, r.Turn, e.Seq)
 	return err
 }
@@ -403,42 +407,6 @@ func reduceActionResolved(tx *Tx, h *Head, e event.Event) error {
 	}
 	h.Pending--
 	if err := tx.ancestors(e.SID, func(up *Head) { up.SubAttention-- }); err != nil {
-		return err
-	}
-	return tx.touch(e.SID)
-}
-
-func reduceBackgrounded(tx *Tx, h *Head, e event.Event) error {
-	b := e.Payload.(event.Backgrounding)
-	if _, err := tx.c.exec(`INSERT INTO background_tasks(id, sid, tool_event_id, status, label, started_at, epoch)
-		SELECT ?, ?, ?, 'running', ?, ?, coalesce((SELECT epoch FROM turns WHERE id = ?), '')`, b.TaskID, e.SID, e.Parent, b.Label, e.At, e.Turn); err != nil {
-		return err
-	}
-	was := h.busy()
-	h.OpenBackground++
-	if err := tx.busyChanged(h, was); err != nil {
-		return err
-	}
-	return tx.touch(e.SID)
-}
-
-func reduceBackgroundEnded(tx *Tx, h *Head, e event.Event) error {
-	b := e.Payload.(event.BackgroundEnd)
-	var reason string
-	if !b.Reason.IsZero() {
-		j, err := json.Marshal(b.Reason)
-		if err != nil {
-			return err
-		}
-		reason = string(j)
-	}
-	if _, err := tx.c.exec("UPDATE background_tasks SET status = ?, ended_at = ?, reason = ?, exit_code = ? WHERE id = ?",
-		b.Status, e.At, null(reason), b.ExitCode, b.TaskID); err != nil {
-		return err
-	}
-	was := h.busy()
-	h.OpenBackground--
-	if err := tx.busyChanged(h, was); err != nil {
 		return err
 	}
 	return tx.touch(e.SID)

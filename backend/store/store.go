@@ -225,11 +225,14 @@ func key(sid, seq int64) int64 { return sid<<32 + seq }
 
 // Backup writes a consistent copy of the database to a new file, while the program runs.
 func (s *Store) Backup(ctx context.Context, to string) error {
-	return s.Read(ctx, func(tx *ReadTx) error {
-		if err := tx.c.script("COMMIT"); err != nil { // VACUUM INTO wants no transaction
+	return s.Read(ctx, func(*ReadTx) error { // Close waits for it
+		// A connection of its own: query_only forbids VACUUM INTO, too.
+		c, err := openConn(s.path, "ro")
+		if err != nil {
 			return err
 		}
-		if err := tx.c.script("VACUUM INTO " + quote(to)); err != nil {
+		defer func() { _ = c.close() }()
+		if err := c.script("VACUUM INTO " + quote(to)); err != nil {
 			return fmt.Errorf("backing up to %s: %w", to, err)
 		}
 		return nil

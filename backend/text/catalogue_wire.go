@@ -42,6 +42,7 @@ var wire = area{
 	"wire.service-settings":    {en: "session settings", zh: "会话设置"},
 	"wire.service-checkpoints": {en: "checkpoints", zh: "检查点"},
 	"wire.service-compression": {en: "compression", zh: "压缩"},
+	"wire.service-places":      {en: "places", zh: "位置"},
 	"wire.service-plans":       {en: "to-do lists", zh: "待办清单"},
 	"wire.service-background":  {en: "background tasks", zh: "后台任务"},
 	"wire.service-approvals":   {en: "approvals", zh: "审批"},

@@ -15,7 +15,7 @@ var namePattern = regexp.MustCompile(`^[a-z_]{1,64}$`)
 
 // Define makes a tool out of its description and the function that prepares a call.
 //
-// def gives Name, Description, Example, Effect and Display. The schema is made from P, a struct
+// def gives Name, Description, Example, Effect, Display and Movable. The schema is made from P, a struct
 // with a `json` and a `jsonschema_description` tag on every field, and bounds in `jsonschema` tags;
 // a field with omitempty is optional. A call's arguments are checked against the schema before
 // prepare sees them, names in exact case; an optional parameter given as null counts as left out,
@@ -27,7 +27,7 @@ func Define[P any](def Definition, prepare func(ctx context.Context, call Call, 
 	if !namePattern.MatchString(def.Name) {
 		panic("tool: name out of form: " + def.Name)
 	}
-	schema := schemaOf[P](def.Name)
+	schema := schemaOf[P](def.Name, def.Movable)
 	def.Description = strings.TrimSpace(def.Description)
 	def.Params = schema.raw
 	if _, err := schema.check(def.Example); err != nil {
@@ -49,17 +49,33 @@ func Define[P any](def Definition, prepare func(ctx context.Context, call Call, 
 			return Prepared{}, nothingDone(err)
 		}
 		prepared.Facts.Params = args.literal
-		prepared.Execute = guard(prepared.Execute)
+		var ran atomic.Bool // by either way
+		execute := guard(prepared.Execute, &ran)
+		prepared.Execute = func(ctx context.Context, out Output) (Result, error) { return execute(ctx, capStream(out)) }
+		prepared.Move = movable(prepared.Move, args, &ran)
 		return prepared, nil
 	}
 	return def
 }
 
-// guard holds Execute to its promises: once, streamed output capped, a panic is one call's failure.
-func guard(execute func(context.Context, Output) (Result, error)) func(context.Context, Output) (Result, error) {
-	var done atomic.Bool
+func movable(m *Move, args arguments, ran *atomic.Bool) *Move {
+	if m == nil {
+		return nil
+	}
+	atOnce, _ := args.literal[BackgroundArg].(bool)
+	execute := guard(m.Execute, ran)
+	return &Move{AtOnce: atOnce, Execute: func(ctx context.Context, out Output) (Result, error) {
+		if out == nil {
+			out = func(string) {}
+		}
+		return execute(ctx, out)
+	}}
+}
+
+// guard holds Execute to its promises: once, and a panic is one call's failure.
+func guard(execute func(context.Context, Output) (Result, error), ran *atomic.Bool) func(context.Context, Output) (Result, error) {
 	return func(ctx context.Context, out Output) (result Result, err error) {
-		if done.Swap(true) {
+		if ran.Swap(true) {
 			return Result{}, Refuse(Failed, "this call has run already")
 		}
 		if err := ctx.Err(); err != nil {
@@ -70,7 +86,7 @@ func guard(execute func(context.Context, Output) (Result, error)) func(context.C
 				result, err = Result{}, panicked(v)
 			}
 		}()
-		return execute(ctx, capStream(out))
+		return execute(ctx, out)
 	}
 }
 

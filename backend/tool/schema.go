@@ -36,12 +36,17 @@ type arguments struct {
 	present json.RawMessage // without optional parameters given as null
 }
 
+const backgroundWords = "True to run it in the background: you go on at once, and are told when it has ended. Default: false."
+
 // schemaOf makes the schema the model sees: one flat object, no $schema, no references. It panics
 // on a P that gives anything else.
-func schemaOf[P any](tool string) *paramSchema {
+func schemaOf[P any](tool string, movable bool) *paramSchema {
 	reflector := invopop.Reflector{Anonymous: true, DoNotReference: true, ExpandedStruct: true}
 	made := reflector.Reflect(*new(P))
 	made.Version = ""
+	if movable {
+		made.Properties.Set(BackgroundArg, &invopop.Schema{Type: "boolean", Description: backgroundWords})
+	}
 	raw, err := json.Marshal(made)
 	if err != nil {
 		panic("tool: schema of " + tool + ": " + err.Error())

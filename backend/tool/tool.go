@@ -38,6 +38,9 @@ type Definition struct {
 	Example     json.RawMessage // arguments that meet Params; shown to a model that got them wrong
 	Effect      Effect
 	Display     *Display // how a card shows it; nil: the generic card
+	// Movable says that its calls may go on in the background: prepare gives a Move with each, and the
+	// model gets one more argument, BackgroundArg, with which it asks for that at once.
+	Movable bool
 
 	// prepare is set by Define.
 	prepare func(ctx context.Context, call Call) (Prepared, error)
@@ -75,12 +78,31 @@ type Output func(piece string)
 type Prepared struct {
 	Facts         Facts
 	NeedsApproval bool
+	// Touches are the paths that Execute may change, below the place's root with forward slashes, and
+	// Anywhere says that it may change any: what stands there is kept before, for a rewind.
+	Touches  []string
+	Anywhere bool
 	// Execute acts, once; a second call is refused. It checks its target again first: a target that
 	// changed since Prepare gives an *Error with TargetChanged and nothing has happened. It returns
 	// within 2 s of ctx's end, with its whole process group gone. An error is a failure of the call:
 	// an *Error (the model reads its Message, which holds whatever output there was), or ctx's own.
 	Execute func(ctx context.Context, out Output) (Result, error)
+	// Move is set for calls of a movable tool, and nil for all others.
+	Move *Move
 }
+
+// Move is how a call runs that may go on without its turn.
+type Move struct {
+	// AtOnce: the model asked for the background. Set by Define.
+	AtOnce bool
+	// Execute stands for Prepared.Execute, with the same promises, where the call may move; only one of
+	// the two is called. ctx outlives the turn, and the output is not bounded: whoever takes it keeps
+	// what it needs.
+	Execute func(ctx context.Context, out Output) (Result, error)
+}
+
+// BackgroundArg is the argument of movable tools that asks for the background at once (decisions G2).
+const BackgroundArg = "background"
 
 // Result is what a tool returned.
 type Result struct {

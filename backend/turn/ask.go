@@ -22,7 +22,7 @@ func (r *Reactor) Usage(ctx context.Context, sessionID string) (event.ModelCall,
 	if err != nil {
 		return event.ModelCall{}, fmt.Errorf("reading the conversation: %w", err)
 	}
-	call, err := measurer.Measure(ctx, r.told(session), said)
+	call, err := measurer.Measure(ctx, r.told(session, ""), said)
 	return modelCall(call), err
 }
 
@@ -32,7 +32,7 @@ func (r *Reactor) Title(ctx context.Context, sessionID, question, answer string)
 	if err != nil {
 		return "", err
 	}
-	return titler.Title(ctx, r.told(session), question, answer)
+	return titler.Title(ctx, r.told(session, ""), question, answer)
 }
 
 // asked gives a session and its engine, if that can do E.

@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -66,17 +67,30 @@ func (r *Reactor) open(ctx context.Context, t *running) (*host, error) {
 	}
 	start, _ := begun.Payload.(event.TurnStart) // erased with its session, which stops the turn
 	h := &host{reactor: r, turn: t, sid: row.SID, harness: session.Harness, step: 1}
-	h.told = r.told(session)
+	h.told = r.told(session, start.Platform)
 	h.told.TurnID, h.told.Continue = t.id, start.Resume
-	if start.Model != "" {
-		h.told.Model = start.Model
-	}
+	h.told.Model = start.Model
 	return h, nil
 }
 
 // told is what an engine is told of a session, whatever the turn.
-func (r *Reactor) told(s store.Session) engine.Turn {
-	return engine.Turn{SessionID: s.ID, Model: r.options.Model(s), Place: r.options.Place(s.Place), ToolLimit: r.options.ToolLimit}
+func (r *Reactor) told(s store.Session, platform string) engine.Turn {
+	t := engine.Turn{SessionID: s.ID, Place: r.options.Place(s.Place), ToolLimit: r.options.ToolLimit}
+	if r.options.Settings != nil {
+		t.Settings = settings{reactor: r, session: s.ID, harness: s.Harness, platform: platform}
+	}
+	return t
+}
+
+// settings are those of one session, read whenever its engine asks.
+type settings struct {
+	reactor                    *Reactor
+	session, harness, platform string
+}
+
+// Current reads them. See engine.Settings.
+func (s settings) Current(ctx context.Context) (map[string]json.RawMessage, error) {
+	return s.reactor.options.Settings(ctx, s.session, s.harness, s.platform)
 }
 
 // drive runs the turn's engine and waits for it, but not for one that does not stop when told.

@@ -15,7 +15,7 @@ import (
 // people only.
 const (
 	noticeLimit      = "tool-limit"
-	noticeBackground = "background-task"
+	noticeBackground = event.TopicBackground
 )
 
 // told are the kinds a conversation is made of, for the model. Everything else in the log is not
@@ -61,17 +61,17 @@ func (c *conversation) add(e event.Event) {
 		}
 	case event.TurnStart:
 		if p.Input != nil {
-			c.input(e.Turn, p.Input.Input)
+			c.entered(e.Turn, *p.Input)
 		}
 	case event.InputJoin:
-		c.input(e.Turn, p.Input.Input)
+		c.entered(e.Turn, p.Input)
 	case event.Message:
 		c.words(engine.Entry{Kind: engine.EntryAgent, TurnID: e.Turn, Text: p.Text, Step: p.Step})
 	case event.Reasoning:
 		c.words(engine.Entry{Kind: engine.EntryReasoning, TurnID: e.Turn, Text: p.Text, Step: p.Step})
 	case event.Notice:
-		if p.Topic == noticeBackground {
-			c.words(engine.Entry{Kind: engine.EntryNotice, TurnID: e.Turn, Text: p.Text.In(text.English)})
+		if p.Topic == noticeBackground && p.State != event.InputPending {
+			c.notice(e.Turn, p)
 		}
 	case event.Call:
 		c.calls[p.CallID] = len(c.said)
@@ -87,6 +87,27 @@ func (c *conversation) words(e engine.Entry) {
 	if e.Text != "" {
 		c.said = append(c.said, e)
 	}
+}
+
+// entered adds what had waited where it entered its turn.
+func (c *conversation) entered(turn string, in event.Waiting) {
+	if in.Notice != nil {
+		c.notice(turn, *in.Notice)
+		return
+	}
+	c.input(turn, in.Input)
+}
+
+func (c *conversation) notice(turn string, n event.Notice) {
+	c.words(engine.Entry{Kind: engine.EntryNotice, TurnID: turn, Text: body(n)})
+}
+
+// body is what the model reads of a notice.
+func body(n event.Notice) string {
+	if n.Body != "" {
+		return n.Body
+	}
+	return n.Text.In(text.English)
 }
 
 func (c *conversation) input(turn string, in event.Input) {

@@ -66,6 +66,10 @@ func (h *host) Join(ctx context.Context) ([]engine.Input, error) {
 	}
 	inputs := make([]engine.Input, 0, len(got.Inputs))
 	for _, in := range got.Inputs {
+		if in.Notice != nil {
+			inputs = append(inputs, engine.Input{EventID: in.EventID, Text: body(*in.Notice), Notice: true})
+			continue
+		}
 		inputs = append(inputs, engine.Input{EventID: in.EventID, Text: words(in.Input), Speaker: speaker(in.Input)})
 	}
 	return inputs, nil
@@ -215,6 +219,28 @@ func (h *host) CompleteTool(ctx context.Context, r engine.ToolResult) error {
 		ExitCode: r.ExitCode, Truncated: r.Truncated, NotExecuted: r.NotExecuted,
 	}})
 	return err
+}
+
+// Guard keeps what a call is about to change. A call that cannot be guarded runs, because undo is less
+// than the work itself; its turn then says so when it is rewound.
+func (h *host) Guard(ctx context.Context, g engine.Guard) (func(bool), error) {
+	guard := h.reactor.options.Guard
+	if guard == nil {
+		return func(bool) {}, nil
+	}
+	done, err := guard(ctx, h.turn.id, h.told.Place, g)
+	if ctx.Err() != nil {
+		return nil, h.wrap(ctx, "keeping what the call may change", context.Cause(ctx))
+	}
+	if err != nil {
+		h.reactor.log.Error("a call's changes are not protected", "turn", h.turn.id, "call", g.CallID, "err", err)
+		return func(bool) {}, nil
+	}
+	return func(moved bool) {
+		if err := done(context.WithoutCancel(ctx), moved); err != nil {
+			h.reactor.log.Error("what a call changed is not recorded", "turn", h.turn.id, "call", g.CallID, "err", err)
+		}
+	}, nil
 }
 
 // errorKind is the word of /v1 for how a call failed (kernel 4.2).

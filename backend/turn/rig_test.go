@@ -92,6 +92,8 @@ type setup struct {
 	store   store.Options
 	core    core.Options
 	lazy    bool // the reactor is not started
+	// background makes what does the work of calls that may go on without their turn.
+	background func(*core.Loop) func(context.Context, turn.Work) (engine.ToolResult, error)
 }
 
 func open(t testing.TB, s setup) *rig {
@@ -127,8 +129,13 @@ func open(t testing.TB, s setup) *rig {
 	if s.place == "" {
 		s.place = s.dir
 	}
+	var background func(context.Context, turn.Work) (engine.ToolResult, error)
+	if s.background != nil {
+		background = s.background(r.loop)
+	}
 	r.reactor = turn.New(turn.Options{
-		Loop: r.loop, Engines: engines, ToolLimit: s.limit, Log: slog.New(r.log),
+		Background: background,
+		Loop:       r.loop, Engines: engines, ToolLimit: s.limit, Log: slog.New(r.log),
 		Place: func(key string) engine.Place { return engine.Place{Key: key, Root: s.place} },
 	})
 	r.start(s.lazy)

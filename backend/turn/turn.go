@@ -19,6 +19,7 @@ package turn
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -54,8 +55,14 @@ type Options struct {
 	Engines map[string]engine.Engine // by harness id
 	// Place gives the folder behind a session's place key.
 	Place func(key string) engine.Place
-	// Model gives the entry id of the model a session is set to; nil and "" are the engine's default.
-	Model func(s store.Session) string
+	// Settings resolves what a session is set to of the fields its engine declared, by key; nil: nothing
+	// is. platform is where the turn was opened from, "" for nowhere in particular.
+	Settings func(ctx context.Context, sessionID, harness, platform string) (map[string]json.RawMessage, error)
+	// Guard keeps what a call of a turn is about to change; nil keeps nothing. done records what it
+	// changed and is called once; moved says that the call goes on in the background.
+	Guard func(ctx context.Context, turnID string, place engine.Place, g engine.Guard) (done func(ctx context.Context, moved bool) error, err error)
+	// Background does the work of calls that may go on without their turn; nil: none may.
+	Background func(ctx context.Context, w Work) (engine.ToolResult, error)
 	// ToolLimit is the number of rounds of tool calls in a turn; 0 is the engine's default.
 	ToolLimit int
 	Log       *slog.Logger // nil discards
@@ -84,9 +91,6 @@ func New(o Options) *Reactor {
 	}
 	if o.Place == nil {
 		o.Place = func(key string) engine.Place { return engine.Place{Key: key} }
-	}
-	if o.Model == nil {
-		o.Model = func(store.Session) string { return "" }
 	}
 	return &Reactor{options: o, loop: o.Loop, log: o.Log, done: make(chan struct{})}
 }

@@ -21,6 +21,8 @@ type Host struct {
 	Entries []engine.Entry
 	// Decide answers an approval; nil approves.
 	Decide func(ctx context.Context, r engine.ApprovalRequest) (engine.Decision, error)
+	// Background does the work of a call that may move; nil: there is no background.
+	Background func(ctx context.Context, w engine.Work) (engine.ToolResult, error)
 	// Delay is how long a report takes to be committed.
 	Delay time.Duration
 	// StopAt makes the StopAt-th call and all after it fail with ErrStopped; 0 never.
@@ -336,6 +338,33 @@ func (h *Host) CompleteTool(ctx context.Context, r engine.ToolResult) error {
 		h.done = append(h.done, r)
 	}
 	return err
+}
+
+// Work does the work of a call: Background moves it, nil has none.
+func (h *Host) Work(ctx context.Context, w engine.Work) (engine.ToolResult, error) {
+	if h.Background == nil {
+		return engine.ToolResult{}, engine.ErrNoBackground
+	}
+	err := h.enter(ctx, "work %s %s %v", w.CallID, w.Tool, w.AtOnce)
+	h.mu.Unlock()
+	if err != nil {
+		return engine.ToolResult{}, err
+	}
+	r, err := h.Background(ctx, w)
+	if err == nil && r.TaskID != "" {
+		err = h.CompleteTool(ctx, r)
+	}
+	return r, err
+}
+
+// Guard takes what a call may change; done must come before the call is completed.
+func (h *Host) Guard(ctx context.Context, g engine.Guard) (func(bool), error) {
+	err := h.enter(ctx, "guard %s %s %v", g.CallID, strings.Join(g.Paths, " "), g.Anywhere)
+	defer h.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	return func(bool) { _ = h.enter(context.WithoutCancel(ctx), "guarded %s", g.CallID); h.mu.Unlock() }, nil
 }
 
 // ToolLimit takes the notice.

@@ -24,7 +24,7 @@ const (
 // call makes one model call and tells the host what it says and what it cost.
 func (r *run) call(ctx context.Context) (*answer, error) {
 	r.step++
-	req := r.engine.request(r.entry, r.system, r.said)
+	req := r.request(r.said)
 	start := time.Now()
 	for attempt := 1; ; attempt++ {
 		a := &answer{run: r, step: r.step}
@@ -43,21 +43,13 @@ func (r *run) call(ctx context.Context) (*answer, error) {
 	}
 }
 
-func (e *Engine) request(entry provider.Entry, system string, said []engine.Entry) provider.Request {
-	return provider.Request{Model: entry.Name, System: system, Messages: messages(said), Tools: e.specs}
-}
-
 // Measure estimates the context of a session as its next call would send it. See engine.Measurer.
 func (e *Engine) Measure(ctx context.Context, t engine.Turn, said []engine.Entry) (engine.ModelCall, error) {
-	entry, err := e.models.Lookup(ctx, t.Model)
+	next, err := e.prepare(ctx, t)
 	if err != nil {
-		return engine.ModelCall{}, fmt.Errorf("choosing the model: %w", err)
+		return engine.ModelCall{}, fmt.Errorf("preparing the call: %w", err)
 	}
-	system, err := e.prompt(t.Place)
-	if err != nil {
-		return engine.ModelCall{}, err
-	}
-	parts := estimate(e.request(entry, system, said))
+	parts, entry := estimate(next.request(said)), next.entry
 	c := engine.ModelCall{
 		Provider: entry.Provider, Model: entry.Name, ContextWindow: entry.ContextWindow,
 		Prompt: parts[0] + parts[1] + parts[2], Estimated: true,

@@ -42,6 +42,7 @@ type Config struct {
 	Name   string // what she is called; "" is Aalis
 	Models *provider.Set
 	Tools  *tool.Registry
+	Groups []ToolGroup  // of Tools
 	Log    *slog.Logger // nil discards
 }
 
@@ -51,6 +52,7 @@ type Engine struct {
 	models *provider.Set
 	tools  *tool.Registry
 	specs  []provider.ToolSpec
+	groups map[string]string // a tool's group
 	log    *slog.Logger
 }
 
@@ -61,7 +63,12 @@ var (
 
 // New makes the engine. Models is required; without Tools the model is offered none.
 func New(config Config) *Engine {
-	e := &Engine{name: config.Name, models: config.Models, tools: config.Tools, log: config.Log}
+	e := &Engine{name: config.Name, models: config.Models, tools: config.Tools, log: config.Log, groups: map[string]string{}}
+	for _, g := range config.Groups {
+		for _, t := range g.Tools {
+			e.groups[t.Name] = g.ID
+		}
+	}
 	if e.name == "" {
 		e.name = "Aalis"
 	}
@@ -79,22 +86,11 @@ func New(config Config) *Engine {
 
 // Run conducts one turn. See engine.Engine.
 func (e *Engine) Run(ctx context.Context, t engine.Turn, host engine.Host) error {
-	entry, err := e.models.Lookup(ctx, t.Model)
-	if err != nil {
-		return failure(ctx, err, 0)
-	}
-	system, err := e.prompt(t.Place)
-	if err != nil {
-		return err
-	}
 	history, err := host.History(ctx)
 	if err != nil {
 		return fmt.Errorf("reading history: %w", err)
 	}
-	r := &run{engine: e, turn: t, host: host, entry: entry, system: system, said: history, counted: true}
-	if r.turn.ToolLimit <= 0 {
-		r.turn.ToolLimit = DefaultToolLimit
-	}
+	r := &run{engine: e, turn: t, host: host, said: history, counted: true}
 	for _, e := range history {
 		if e.TurnID == t.TurnID {
 			r.step = max(r.step, e.Step) // a turn taken up again numbers on
@@ -108,10 +104,11 @@ func (e *Engine) Run(ctx context.Context, t engine.Turn, host engine.Host) error
 
 const continueWords = "The last turn stopped at the limit of tool calls. The owner asks you to go on from where you were; you may use tools again."
 
-func (e *Engine) prompt(place engine.Place) (string, error) {
+func (e *Engine) prompt(place engine.Place, s set) (string, error) {
 	var out bytes.Buffer
 	err := prompt.Execute(&out, map[string]string{
 		"Name": e.name, "Date": time.Now().Format("Monday, 2 January 2006"), "System": runtime.GOOS, "Place": place.Root,
+		"Persona": s.persona, "Extra": s.extra,
 	})
 	if err != nil {
 		return "", fmt.Errorf("rendering prompt: %w", err)
@@ -121,11 +118,10 @@ func (e *Engine) prompt(place engine.Place) (string, error) {
 
 // run is one turn while it runs; it belongs to Run's goroutine.
 type run struct {
-	engine *Engine
-	turn   engine.Turn
-	host   engine.Host
-	entry  provider.Entry
-	system string
+	engine   *Engine
+	turn     engine.Turn
+	host     engine.Host
+	prepared // of the call under way
 
 	said       []engine.Entry // everything the model is told, the log's entries and ours
 	step       int            // model calls of this turn so far
@@ -148,12 +144,15 @@ func (r *run) loop(ctx context.Context) error {
 			}
 			continue
 		}
+		if r.prepared, err = r.engine.prepare(ctx, r.turn); err != nil {
+			return failure(ctx, err, 0)
+		}
 		a, err := r.call(ctx)
 		if err != nil {
 			return err
 		}
 		r.record(a)
-		if len(a.calls) == 0 || rounds == r.turn.ToolLimit {
+		if len(a.calls) == 0 || rounds >= r.set.limit {
 			if owed, err = r.finish(ctx, a); err != nil || !owed {
 				return err
 			}
@@ -175,7 +174,11 @@ func (r *run) join(ctx context.Context) (joined bool, err error) {
 		return false, fmt.Errorf("joining inputs: %w", err)
 	}
 	for _, in := range inputs {
-		r.said = append(r.said, engine.Entry{Kind: engine.EntryUser, TurnID: r.turn.TurnID, Text: in.Text, Speaker: in.Speaker})
+		kind := engine.EntryUser
+		if in.Notice {
+			kind = engine.EntryNotice
+		}
+		r.said = append(r.said, engine.Entry{Kind: kind, TurnID: r.turn.TurnID, Text: in.Text, Speaker: in.Speaker})
 	}
 	return len(inputs) > 0, nil
 }
@@ -185,7 +188,7 @@ func (r *run) join(ctx context.Context) (joined bool, err error) {
 // (Spec SP-TOOL-12).
 func (r *run) finish(ctx context.Context, a *answer) (owed bool, err error) {
 	if len(a.calls) > 0 {
-		if err := r.host.ToolLimit(ctx, r.turn.ToolLimit); err != nil {
+		if err := r.host.ToolLimit(ctx, r.set.limit); err != nil {
 			return false, fmt.Errorf("telling the tool limit: %w", err)
 		}
 	}

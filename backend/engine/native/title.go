@@ -22,7 +22,11 @@ const (
 // Title asks the session's model. See engine.Titler. The demo engine follows no instructions and is
 // not asked.
 func (e *Engine) Title(ctx context.Context, t engine.Turn, question, answer string) (string, error) {
-	entry, err := e.models.Lookup(ctx, t.Model)
+	s, err := current(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	entry, err := e.models.Lookup(ctx, s.model)
 	if err != nil {
 		return "", fmt.Errorf("choosing the model: %w", err)
 	}

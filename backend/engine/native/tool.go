@@ -38,9 +38,11 @@ func (r *run) tool(ctx context.Context, step int, c *proposed) (engine.Entry, er
 	if err != nil {
 		return entry, err
 	}
-	result.CallID, result.DurationMS = c.id, time.Since(start).Milliseconds()
-	if err := r.host.CompleteTool(ctx, result); err != nil {
-		return entry, fmt.Errorf("completing tool call: %w", err)
+	if result.TaskID == "" { // else the call is completed already
+		result.CallID, result.DurationMS = c.id, time.Since(start).Milliseconds()
+		if err := r.host.CompleteTool(ctx, result); err != nil {
+			return entry, fmt.Errorf("completing tool call: %w", err)
+		}
 	}
 	entry.Result = result.Text
 	return entry, nil
@@ -70,9 +72,16 @@ func arguments(written string) (args json.RawMessage, bad string) {
 }
 
 // outcome prepares, asks and runs. Only a stop is an error.
-func (r *run) outcome(ctx context.Context, c *proposed, args json.RawMessage, bad string) (engine.ToolResult, error) {
+func (r *run) outcome(ctx context.Context, c *proposed, args json.RawMessage, bad string) (result engine.ToolResult, err error) {
 	if bad != "" {
 		return engine.ToolResult{Status: engine.ToolFailed, Text: bad, NotExecuted: true}, nil
+	}
+	now, err := current(ctx, r.turn)
+	if err != nil {
+		return r.broken(ctx, c, err)
+	}
+	if !r.engine.offers(now, c.name) {
+		return engine.ToolResult{Status: engine.ToolFailed, Text: "Not run: the owner has switched " + c.name + " off here. Say what you wanted to do.", NotExecuted: true}, nil
 	}
 	prepared, err := r.engine.tools.Prepare(ctx, c.name, tool.Call{
 		SessionID: r.turn.SessionID, TurnID: r.turn.TurnID, CallID: c.id, Args: args,
@@ -87,7 +96,42 @@ func (r *run) outcome(ctx context.Context, c *proposed, args json.RawMessage, ba
 			return deref(denied), err
 		}
 	}
+	if prepared.Anywhere || len(prepared.Touches) > 0 {
+		guarded, err := r.host.Guard(ctx, engine.Guard{CallID: c.id, Paths: prepared.Touches, Anywhere: prepared.Anywhere})
+		if err != nil {
+			return engine.ToolResult{}, fmt.Errorf("keeping what the call may change: %w", err)
+		}
+		defer func() { guarded(result.TaskID != "") }()
+	}
+	if prepared.Move != nil {
+		result, err = r.work(ctx, c, prepared.Move)
+		if !errors.Is(err, engine.ErrNoBackground) {
+			return result, err
+		}
+	}
 	return r.execute(ctx, c, prepared)
+}
+
+// work lets the host run the call, which may move to the background.
+func (r *run) work(ctx context.Context, c *proposed, move *tool.Move) (engine.ToolResult, error) {
+	result, err := r.host.Work(ctx, engine.Work{
+		CallID: c.id, Tool: c.name, AtOnce: move.AtOnce, Started: time.Now(),
+		Do: func(ctx context.Context, out func(string)) engine.ToolResult {
+			got, err := move.Execute(ctx, out)
+			if err != nil {
+				return r.engine.failed(c.name, err)
+			}
+			return completed(got)
+		},
+	})
+	if err != nil {
+		return engine.ToolResult{}, fmt.Errorf("working: %w", err)
+	}
+	return result, nil
+}
+
+func completed(got tool.Result) engine.ToolResult {
+	return engine.ToolResult{Status: status(got), Text: got.Text, ExitCode: got.ExitCode, Truncated: got.Truncated}
 }
 
 func deref(r *engine.ToolResult) engine.ToolResult {
@@ -174,7 +218,7 @@ func (r *run) execute(ctx context.Context, c *proposed, prepared tool.Prepared) 
 	if got.err != nil {
 		return r.broken(ctx, c, got.err)
 	}
-	return engine.ToolResult{Status: status(got.result), Text: got.result.Text, ExitCode: got.result.ExitCode, Truncated: got.result.Truncated}, nil
+	return completed(got.result), nil
 }
 
 // broken makes the failure of a call what the model reads.
@@ -182,6 +226,11 @@ func (r *run) broken(ctx context.Context, c *proposed, err error) (engine.ToolRe
 	if ctx.Err() != nil {
 		return engine.ToolResult{}, ctx.Err()
 	}
+	return r.engine.failed(c.name, err), nil
+}
+
+// failed makes a tool's error what the model reads.
+func (e *Engine) failed(name string, err error) engine.ToolResult {
 	failed := engine.ToolResult{Status: engine.ToolFailed, Text: err.Error()}
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		failed.NotExecuted = e.NotExecuted
@@ -190,9 +239,9 @@ func (r *run) broken(ctx context.Context, c *proposed, err error) (engine.ToolRe
 		}
 	}
 	if p, ok := errors.AsType[*tool.PanicError](err); ok {
-		r.engine.log.Error("tool panicked", "tool", c.name, "error", p)
+		e.log.Error("tool panicked", "tool", name, "error", p)
 	}
-	return failed, nil
+	return failed
 }
 
 // status tells a failure that a tool reports by its result. Spec SP-TOOL-08: an exit code other than

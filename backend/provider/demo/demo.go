@@ -4,7 +4,7 @@
 //
 //	run: <command>     write: <path>, body on the following lines     read: <path>
 //	think: <words>     slow: <n> pieces, ten a second                 fail: <reason>
-//	plan: <a; b; c>
+//	plan: <a; b; c>     background: <command>
 //
 // They are obeyed in order; after each tool call it says what came back. It acts only through the
 // tools it is offered, so its calls pass the same approvals and checkpoints as a model's. It keeps
@@ -50,6 +50,11 @@ func (s source) ListModels(context.Context) ([]provider.ModelConfig, error) {
 	return []provider.ModelConfig{{Name: modelName}}, nil
 }
 
+// Thinking says that the demo can be asked to think, which it does aloud and in one sentence.
+func (s source) Thinking(string) []string {
+	return []string{provider.ThinkNone, provider.ThinkLow, provider.ThinkHigh}
+}
+
 type model struct{ id string }
 
 // Stream answers. It reports no usage, since it counts no tokens.
@@ -78,6 +83,13 @@ func (m model) answer(ctx context.Context, s *speaker, req provider.Request) (pr
 	lang := language(words)
 	say := func(key text.Key, args ...any) { s.text(ctx, text.New(key, args...).In(lang)) }
 	todo := directives(words)
+	if said, told := news(req.Messages); told && allCalled(todo, req.Tools, results) {
+		say("demo.told", "words", fence(said))
+		return provider.FinishStop, nil
+	}
+	if req.Thinking != "" && req.Thinking != provider.ThinkNone && len(results) == 0 {
+		s.think(ctx, text.New("demo.thinks", "how", req.Thinking).In(lang))
+	}
 	switch {
 	case strings.TrimSpace(words) == "":
 		say("demo.empty")
@@ -164,6 +176,27 @@ func lastTurn(messages []provider.Message) (words string, results []string) {
 		}
 	}
 	return messages[at].Text, results
+}
+
+// news is what the program itself said last, if that was after an answer: nothing is under way then.
+func news(messages []provider.Message) (said string, told bool) {
+	at := len(messages)
+	for at > 0 && messages[at-1].Notice {
+		at--
+		said = messages[at].Text + "\n" + said
+	}
+	return said, at > 0 && at < len(messages) && messages[at-1].Role == provider.RoleAssistant
+}
+
+// allCalled reports whether every tool that was asked for has been called.
+func allCalled(todo []directive, tools []provider.ToolSpec, results []string) bool {
+	asked := 0
+	for _, d := range todo {
+		if name, _ := d.call(); offers(tools, name) {
+			asked++
+		}
+	}
+	return asked <= len(results)
 }
 
 func offers(tools []provider.ToolSpec, name string) bool {

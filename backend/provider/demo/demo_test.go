@@ -46,13 +46,15 @@ func TestDemo(t *testing.T) {
 	both := user("think: first this\nrun: ls -l\nread: notes.txt\nplan: a; b")
 	continued := answered(both, "run_command", "a\nb")
 	continued.Messages = append(continued.Messages, provider.Message{Role: provider.RoleUser, Notice: true, Text: "run: not a person's words"})
+	told := answered(user("background: ls"), "run_command", "moved")
+	told.Messages = append(told.Messages, provider.Message{Role: provider.RoleAssistant, Text: done}, provider.Message{Role: provider.RoleUser, Notice: true, Text: "⟦task x is done⟧"})
 	noTools := user("run: ls")
 	noTools.Tools = nil
 	providertest.Suite{Model: func(*testing.T, providertest.Scenario) provider.Model { return open() }}.Run(t, []providertest.Scenario{
 		{
 			Name: "says back what it was told", Request: user("hello"),
 			Want: providertest.Answer{Finish: "stop", Text: "I am the demo engine: no model, only a program that shows how Aalis works. You said:\n\n> hello\n\n" +
-				"Lines I obey, each on a line of its own: run: <command>, write: <path> (its body on the next lines), read: <path>, plan: <a; b; c>, think: <words>, slow: <n>, fail: <reason>. For real answers, name a provider in config.yaml."},
+				"Lines I obey, each on a line of its own: run: <command>, background: <command>, write: <path> (its body on the next lines), read: <path>, plan: <a; b; c>, think: <words>, slow: <n>, fail: <reason>. For real answers, name a provider in config.yaml."},
 		},
 		{Name: "in the owner's language", Request: user("slow: 2\n好"), Want: providertest.Answer{Finish: "stop", Text: "1 2 \n\n完成：要我做的都做了。"}},
 		{Name: "thinks and calls", Request: both, Want: providertest.Answer{
@@ -66,6 +68,12 @@ func TestDemo(t *testing.T) {
 		}},
 		{Name: "plans", Request: withPlan("plan: a; b;"), Want: providertest.Answer{
 			Finish: "tool_calls", Calls: []providertest.Call{{Name: "update_plan", Args: `{"entries":[{"title":"a","status":"in-progress"},{"title":"b","status":"not-started"}]}`}},
+		}},
+		{Name: "sends a command to the background", Request: user("background: sleep 3"), Want: providertest.Answer{
+			Finish: "tool_calls", Calls: []providertest.Call{{Name: "run_command", Args: `{"background":true,"command":"sleep 3"}`}},
+		}},
+		{Name: "says what it was told behind its last answer", Request: told, Want: providertest.Answer{
+			Finish: "stop", Text: "I was told:\n\n```\n⟦task x is done⟧\n```",
 		}},
 		{Name: "writes a body", Request: user("write: a/b.txt\nline 1\n\nline 3: x\n"), Want: providertest.Answer{
 			Finish: "tool_calls", Calls: []providertest.Call{{Name: "write_file", Args: `{"content":"line 1\n\nline 3: x\n","path":"a/b.txt"}`}},

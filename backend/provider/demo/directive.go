@@ -10,7 +10,7 @@ type directive struct {
 }
 
 // verbs are the words that begin a directive. Those without a case in answer come with their tools.
-var verbs = []string{"run", "write", "read", "plan", "think", "child", "slow", "fail"}
+var verbs = []string{"run", "background", "write", "read", "plan", "think", "child", "slow", "fail"}
 
 // directives reads them in order. A body ends at the next directive or the end of the message.
 func directives(words string) []directive {
@@ -61,6 +61,8 @@ func (d directive) call() (name string, args any) {
 	switch d.verb {
 	case "run":
 		return "run_command", map[string]string{"command": d.words}
+	case "background":
+		return "run_command", map[string]any{"command": d.words, "background": true}
 	case "read":
 		return "read_file", map[string]string{"path": d.words}
 	case "write":

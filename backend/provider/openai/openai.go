@@ -50,6 +50,7 @@ const (
 	noReasoning                            // refuses its own reasoning when given back
 	saysReasoning                          // streams its thinking as "reasoning"
 	saysReasoningContent                   // streams its thinking as "reasoning_content"
+	noEffort                               // refuses reasoning_effort
 )
 
 // Open makes a source; it does not connect.
@@ -80,6 +81,12 @@ func Open(settings provider.Settings) *Source {
 		},
 		quirks: map[string]quirk{},
 	}
+}
+
+// Thinking gives the words of reasoning_effort that most endpoints share. Which of them a model takes
+// shows when it is called; one that refuses is asked again without.
+func (s *Source) Thinking(string) []string {
+	return []string{provider.ThinkNone, provider.ThinkLow, provider.ThinkMedium, provider.ThinkHigh}
 }
 
 // Model gives the model of that name.

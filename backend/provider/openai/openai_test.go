@@ -197,6 +197,7 @@ func TestRefusedParametersAreLeftOutOnce(t *testing.T) {
 	for name, tc := range map[string]struct{ refuse, words, then string }{
 		"usage":      {`"stream_options"`, `{"error":{"message":"Unrecognized request argument supplied: stream_options"}}`, `"stream":true`},
 		"max tokens": {`"max_tokens"`, `{"error":{"message":"Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."}}`, `"max_completion_tokens":9`},
+		"thinking":   {`"reasoning_effort":"low"`, `{"error":{"message":"Unsupported parameter: 'reasoning_effort' is not supported with this model."}}`, `"stream":true`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var requests []string
@@ -211,7 +212,7 @@ func TestRefusedParametersAreLeftOutOnce(t *testing.T) {
 				_, _ = w.Write(recorded(t, "openai-text"))
 			})
 			req := hello()
-			req.MaxTokens = 9
+			req.MaxTokens, req.Thinking = 9, provider.ThinkLow
 			for range 2 {
 				if got := providertest.Collect(t, s.Model("m").Stream(t.Context(), req)); got.Finish != "stop" {
 					t.Fatalf("%+v", got)

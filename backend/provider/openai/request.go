@@ -18,6 +18,7 @@ type wireRequest struct {
 	MaxCompletionTokens int            `json:"max_completion_tokens,omitempty"`
 	Stream              bool           `json:"stream"`
 	StreamOptions       *streamOptions `json:"stream_options,omitempty"`
+	ReasoningEffort     string         `json:"reasoning_effort,omitempty"`
 }
 
 type streamOptions struct {
@@ -66,6 +67,9 @@ func encode(name string, req provider.Request, q quirk) ([]byte, error) {
 		w.MaxCompletionTokens = req.MaxTokens
 	} else {
 		w.MaxTokens = req.MaxTokens
+	}
+	if q&noEffort == 0 {
+		w.ReasoningEffort = req.Thinking
 	}
 	for _, t := range req.Tools {
 		w.Tools = append(w.Tools, wireTool{Type: "function", Function: wireToolSpec{Name: t.Name, Description: t.Description, Parameters: t.Params}})

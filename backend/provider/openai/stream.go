@@ -128,7 +128,7 @@ func (a *answer) open(ctx context.Context, req provider.Request) (*http.Response
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
 		}
-		fix := remedy(resp.StatusCode, raw, quirks)
+		fix := remedy(resp.StatusCode, raw, quirks, req.Thinking != "")
 		if fix == 0 {
 			return nil, a.refusal(resp.StatusCode, resp.Header, raw)
 		}
@@ -136,8 +136,9 @@ func (a *answer) open(ctx context.Context, req provider.Request) (*http.Response
 	}
 }
 
-// remedy gives the one departure that a refusal asks for and that has not been tried yet.
-func remedy(status int, raw []byte, tried quirk) quirk {
+// remedy gives the one departure that a refusal asks for and that has not been tried yet. asked says
+// that the request named a reasoning_effort.
+func remedy(status int, raw []byte, tried quirk, asked bool) quirk {
 	if status != http.StatusBadRequest && status != http.StatusUnprocessableEntity {
 		return 0
 	}
@@ -148,6 +149,8 @@ func remedy(status int, raw []byte, tried quirk) quirk {
 		return noStreamOptions
 	case tried&maxCompletionTokens == 0 && says("max_completion_tokens"):
 		return maxCompletionTokens
+	case tried&noEffort == 0 && asked && (says("reasoning_effort") || says("reasoning effort")):
+		return noEffort
 	case tried&noReasoning == 0 && tried&(saysReasoning|saysReasoningContent) != 0 && says("reasoning"):
 		return noReasoning
 	}

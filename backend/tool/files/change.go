@@ -58,6 +58,7 @@ func (f family) prepareChange(ctx context.Context, place tool.Place, path string
 	return tool.Prepared{
 		Facts:         tool.Facts{Diff: diff},
 		NeedsApproval: true,
+		Touches:       []string{target.Slash()},
 		Execute: func(ctx context.Context, _ tool.Output) (tool.Result, error) {
 			return c.make(ctx)
 		},

@@ -1,6 +1,6 @@
 // Package shell owns the tool that runs commands: its process group, its streamed output, its time
 // limit, and an environment without secrets. It never decides whether a command may run (every one
-// asks), and never keeps a process beyond its call.
+// asks) or goes on in the background, and never keeps a process beyond the context it was given.
 //
 //	Exec            the definition; prepare resolves the folder, nothing runs
 //	  run           starts the group, pumps its output, waits for end, timeout or stop
@@ -13,6 +13,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"strings"
 	"time"
@@ -27,6 +28,9 @@ var description string
 const (
 	DefaultTimeout = 120 * time.Second
 	MaxTimeout     = 600 * time.Second
+	// noLimit is for commands that may go on in the background and name no limit: they are seen and
+	// can be stopped there, and servers never end.
+	noLimit = time.Duration(math.MaxInt64)
 )
 
 // Options are what the program knows and a call does not.
@@ -41,7 +45,7 @@ type Options struct {
 type params struct {
 	Command        string `json:"command" jsonschema:"minLength=1" jsonschema_description:"The command line, as for sh -c."`
 	Cwd            string `json:"cwd,omitempty" jsonschema_description:"Folder to start in, relative to the session's folder. Default: that folder."`
-	TimeoutSeconds int    `json:"timeout_seconds,omitempty" jsonschema:"minimum=1,maximum=600" jsonschema_description:"Seconds after which the command is ended. Default: 120."`
+	TimeoutSeconds int    `json:"timeout_seconds,omitempty" jsonschema:"minimum=1,maximum=600" jsonschema_description:"Seconds after which the command is ended. Default: 120; none for one that goes on in the background."`
 }
 
 // Exec is the tool run_command.
@@ -51,6 +55,7 @@ func Exec(options Options) tool.Definition {
 		Description: description,
 		Example:     json.RawMessage(`{"command":"go test ./...","cwd":"backend","timeout_seconds":300}`),
 		Effect:      tool.Write,
+		Movable:     true,
 		Display:     &tool.Display{Kind: tool.DisplayCommand, Command: "command", Cwd: "cwd", ExitCode: "exit_code"},
 	}, options.prepare)
 }
@@ -66,22 +71,32 @@ func (o Options) prepare(_ context.Context, call tool.Call, p params) (tool.Prep
 	if err != nil {
 		return tool.Prepared{}, err
 	}
-	timeout := DefaultTimeout
-	if p.TimeoutSeconds > 0 {
-		timeout = min(time.Duration(p.TimeoutSeconds)*time.Second, MaxTimeout)
-	}
-	execute := func(ctx context.Context, out tool.Output) (tool.Result, error) {
-		again, now, err := o.folder(call.Place, p.Cwd)
-		if err != nil || again != dir || !os.SameFile(info, now) {
-			return tool.Result{}, tool.Refuse(tool.TargetChanged, "the folder %s is not the one that was approved any more; nothing ran", dir)
+	foreground, moved := limits(p)
+	within := func(timeout time.Duration) func(context.Context, tool.Output) (tool.Result, error) {
+		return func(ctx context.Context, out tool.Output) (tool.Result, error) {
+			again, now, err := o.folder(call.Place, p.Cwd)
+			if err != nil || again != dir || !os.SameFile(info, now) {
+				return tool.Result{}, tool.Refuse(tool.TargetChanged, "the folder %s is not the one that was approved any more; nothing ran", dir)
+			}
+			return run(ctx, command{line: p.Command, dir: dir, timeout: timeout, secrets: o.secrets()}, out)
 		}
-		return run(ctx, command{line: p.Command, dir: dir, timeout: timeout, secrets: o.secrets()}, out)
 	}
 	return tool.Prepared{
 		Facts:         tool.Facts{Command: p.Command, Cwd: dir},
 		NeedsApproval: true,
-		Execute:       execute,
+		Anywhere:      true,
+		Execute:       within(foreground),
+		Move:          &tool.Move{Execute: within(moved)},
 	}, nil
+}
+
+// limits give how long a command may run that stays with its turn, and one that may go on without it.
+func limits(p params) (foreground, moved time.Duration) {
+	if p.TimeoutSeconds == 0 {
+		return DefaultTimeout, noLimit
+	}
+	named := min(time.Duration(p.TimeoutSeconds)*time.Second, MaxTimeout)
+	return named, named
 }
 
 // folder gives the absolute folder to start in.

@@ -63,7 +63,7 @@ func TestAnyFrameFitsTheContract(t *testing.T) {
 			}
 		}
 		for _, method := range []string{
-			"sessions/changed", "item/started", "item/delta", "item/completed", "approval/requested", "approval/settled", "features/changed",
+			"sessions/changed", "item/started", "item/delta", "item/completed", "approval/requested", "approval/settled", "features/changed", "background/changed",
 		} {
 			if !pushed[method] {
 				t.Errorf("%s was never pushed", method)
@@ -76,7 +76,6 @@ func TestAnyFrameFitsTheContract(t *testing.T) {
 var absent = map[string]bool{
 	"session/config/get": true, "session/config/update": true, "session/config/layers": true, "session/config/layer/get": true,
 	"session/config/layer/update": true, "session/config/overrides": true, "session/compress": true, "turn/rewind": true,
-	"background/list": true, "background/watch": true, "background/output": true, "background/stop": true,
 }
 
 // methods are all that can be asked.
@@ -117,6 +116,8 @@ type party struct {
 	calls    [][2]string
 	actions  []string
 	waiting  []string // inputs that waited when they were sent
+	registry registry
+	labours  []*labour
 	chinese  atomic.Bool
 	leave    func()
 }
@@ -145,6 +146,8 @@ func newParty(t testing.TB, choices []int) *party {
 		t.Fatal(err)
 	}
 	p.server = server
+	p.registry, _ = p.attend()
+	server.Update(func(all *session.Services) { all.Background = p.registry })
 	p.join()
 	p.join()
 	p.request(p.guests[0], "presence/update", m{"active": true})
@@ -184,6 +187,7 @@ func (p *party) join() {
 	g.Receive(hello)
 	p.guests = append(p.guests, g)
 	p.request(g, "sessions/watch", m{})
+	p.request(g, "background/watch", m{})
 }
 
 func (p *party) choose(n int) int {
@@ -243,7 +247,7 @@ func (p *party) keep(to *[]string, id string) string {
 // act does one thing that no client asked for.
 func (p *party) act() {
 	turn := p.pick(p.turns)
-	switch p.choose(16) {
+	switch p.choose(18) {
 	case 0:
 		p.keep(&p.sessions, p.try(core.CreateSession{Actor: console, Name: "one", Parent: p.parent()}).SessionID)
 	case 1:
@@ -283,6 +287,17 @@ func (p *party) act() {
 		p.keep(&p.turns, said.TurnID)
 	case 15:
 		p.try(core.SetPlan{Actor: event.Agent(), Session: p.pick(p.sessions), Entries: []event.PlanEntry{{ID: 1, Title: "look", Status: "completed"}}})
+	case 16:
+		if len(p.calls) > 0 && p.choose(2) == 0 {
+			c := p.calls[p.choose(len(p.calls))]
+			if l := p.begin(p.registry, c[0], c[1], "exec"); l != nil {
+				p.labours = append(p.labours, l)
+			}
+		}
+	case 17:
+		if len(p.labours) > 0 {
+			p.labours[p.choose(len(p.labours))].any(p.choose(4))
+		}
 	}
 }
 
@@ -359,6 +374,13 @@ func (p *party) around() {
 	}
 }
 
+func (p *party) task() string {
+	if len(p.labours) == 0 {
+		return "none"
+	}
+	return p.labours[p.choose(len(p.labours))].id
+}
+
 // params are what a method is asked with, most of the time about something that exists.
 func (p *party) params(method string) m {
 	id := p.pick(p.sessions)
@@ -382,7 +404,7 @@ func (p *party) params(method string) m {
 	case "turn/abort":
 		return []m{{"sessionId": id}, {"sessionId": id, "turnId": p.pick(p.turns)}}[p.choose(2)]
 	case "approval/respond":
-		action := p.pick(p.actions)
+		action := p.pick(p.actions[max(0, len(p.actions)-2):]) // older ones are settled
 		return m{"approvalId": action, "decision": []string{"approve", "deny"}[p.choose(2)], "contentHash": p.hash(action)}
 	case "ext/queue/edit", "ext/queue/remove":
 		return m{"sessionId": p.sessions[0], "inputId": p.pick(p.waiting), "content": "rather this"}
@@ -390,6 +412,6 @@ func (p *party) params(method string) m {
 		return m{"active": p.choose(4) > 0}
 	}
 	return m{
-		"sessionId": id, "turnId": p.pick(p.turns), "taskId": "none", "plugin": "p", "key": "k", "value": 1, "scope": "code", "layer": m{"scope": "global"}, "enabled": true,
+		"sessionId": id, "turnId": p.pick(p.turns), "taskId": p.task(), "plugin": "p", "key": "k", "value": 1, "scope": "code", "layer": m{"scope": "global"}, "enabled": true,
 	}
 }

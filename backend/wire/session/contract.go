@@ -18,7 +18,7 @@ const ServiceName = "session-protocol"
 var notifications = []wire.Notification{
 	{Name: "features/changed", Params: reflect.TypeFor[FeaturesChanged]()},
 	{Name: "sessions/changed", Params: reflect.TypeFor[SessionsChanged]()},
-	{Name: "session/config/changed", Params: reflect.TypeFor[Empty]()},
+	{Name: "session/config/changed", Params: reflect.TypeFor[ConfigChanged]()},
 	{Name: "item/started", Params: reflect.TypeFor[ItemStarted]()},
 	{Name: "item/delta", Params: reflect.TypeFor[ItemDelta]()},
 	{Name: "item/completed", Params: reflect.TypeFor[ItemCompleted]()},

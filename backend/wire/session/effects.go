@@ -11,7 +11,15 @@ func (c *Conn) turnRewind(ctx context.Context, p TurnRewindParams) (TurnRewindRe
 	if checkpoints == nil {
 		return TurnRewindResult{}, absent("wire.service-checkpoints")
 	}
-	return checkpoints.Rewind(ctx, p)
+	return checkpoints.Rewind(ctx, c.actor(), p)
+}
+
+func (c *Conn) rewindUndo(ctx context.Context, p RewindUndoParams) (TurnRewindResult, error) {
+	checkpoints := c.server.current().Checkpoints
+	if checkpoints == nil {
+		return TurnRewindResult{}, absent("wire.service-checkpoints")
+	}
+	return checkpoints.Undo(ctx, c.actor(), p)
 }
 
 // sessionCompress answers only when the compression is over (Spec SP-COMP-01).

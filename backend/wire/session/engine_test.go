@@ -31,6 +31,7 @@ import (
 //	plan TITLE                           she keeps a plan of one entry
 //	rewind, leave                        the newest turn becomes dead; nobody is there to be asked any more
 //	displays, usage                      services: tools declare how they look, usage is computed
+//	registry and after it                see taskStep
 func (s *stage) engineStep(word, rest string) {
 	s.t.Helper()
 	e, k := &s.engine, s.kernel
@@ -73,6 +74,8 @@ type engine struct {
 	action     string
 	turn       string // the last that ran
 	there      *attended
+	registry   registry // of background tasks; see taskStep
+	labour     *labour  // newest
 }
 
 func said(words string) event.Input {
@@ -158,7 +161,7 @@ func (s *stage) toolStep(turn, word, rest string) {
 	case "deny":
 		k.deny(e.action)
 	default:
-		s.t.Fatalf("no step %q", word)
+		s.taskStep(turn, word, rest)
 	}
 }
 

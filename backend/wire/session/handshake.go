@@ -30,19 +30,20 @@ func (c *Conn) initialize(_ context.Context, p InitializeParams) (InitializeResu
 		AppName:         s.appName(),
 		Ext:             &HostExt{Language: string(s.o.Language())},
 	}
-	c.after = func() { c.shake(result.Features) }
+	c.after = func() { c.shake(result) }
 	return result, nil
 }
 
 // shake opens the connection for pushes. The client was told told; what changed between that and now
 // it learns by the first push.
-func (c *Conn) shake(told Features) {
+func (c *Conn) shake(told InitializeResult) {
 	s := c.server
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.shaken = true
+	c.feed.language = told.Ext.Language // nobody else has the feed yet
 	c.startFeed()
-	if now := s.services.features(); now != told {
+	if now := s.services.features(); now != told.Features {
 		c.push("features/changed", FeaturesChanged{Features: now})
 	}
 }

@@ -56,7 +56,9 @@ func storedMessage(p event.Payload) bool {
 		return p.Input != nil
 	case event.InputDrop:
 		return p.Reason != event.DropRemoved
-	case event.InputJoin, event.Notice, event.Message, event.Reasoning, event.Result:
+	case event.Notice:
+		return p.State != event.InputPending
+	case event.InputJoin, event.Message, event.Reasoning, event.Result:
 		return true
 	}
 	return false

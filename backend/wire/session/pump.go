@@ -21,6 +21,8 @@ type feed struct {
 	items     itemsFeed
 	sessions  sessionsFeed
 	approvals approvalsFeed
+	tasks     tasksFeed
+	language  string // that the client was told the host writes in
 }
 
 // startFeed begins to follow the log, once the handshake is done. The goroutine ends with the
@@ -63,15 +65,25 @@ func (c *Conn) pump(ctx context.Context) {
 		case err == nil:
 			c.show(ctx, entries)
 			c.flushDue()
+			c.flushTasks(ctx)
 		default:
 			c.flushText()
 		}
-		pause, waits = c.feed.items.text.due(time.Now())
+		pause, waits = c.feed.due(time.Now())
 		c.feed.mu.Unlock()
 		if err != nil && !errors.Is(err, core.ErrFellBehind) {
 			return // the log has ended
 		}
 	}
+}
+
+// due is how long the pump may sleep; without anything that waits, as long as nothing happens.
+func (f *feed) due(now time.Time) (pause time.Duration, waits bool) {
+	pause, waits = f.items.text.due(now)
+	if at, dirty := f.tasks.due(now); dirty && (!waits || at < pause) {
+		return at, true
+	}
+	return pause, waits
 }
 
 // await returns when there are entries, or when text has waited long enough. Its error is ctx's.
@@ -94,6 +106,8 @@ func (c *Conn) show(ctx context.Context, entries []core.Entry) {
 		c.pushApprovals(ctx, e)
 	}
 	c.pushSessions(ctx, entries)
+	c.pushTasks(ctx, entries)
+	c.pushConfig(entries)
 }
 
 // fellBehind makes up for entries this connection will never see (kernel 0.8): subscribed sessions
@@ -102,4 +116,6 @@ func (c *Conn) fellBehind(ctx context.Context) {
 	c.resyncItems(ctx)
 	c.resyncApprovals(ctx)
 	c.resyncSessions(ctx)
+	c.resyncTasks(ctx)
+	c.resyncConfig()
 }

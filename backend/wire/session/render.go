@@ -53,14 +53,14 @@ func (d *drawing) event(e event.Event) ([]itemPush, error) {
 	case event.Input:
 		return d.input(e, p), nil
 	case event.InputJoin:
-		return one(completed, d.userMessage(p.InputID, e.At, e.Turn, p.Input.Input, EntryJoined)), nil
+		return d.entered(p.InputID, e.At, e.Turn, p.Input, EntryJoined)
 	case event.InputDrop:
 		if p.Reason == event.DropRemoved {
 			return nil, nil
 		}
-		return one(completed, d.userMessage(p.InputID, e.At, "", p.Input.Input, "")), nil
+		return d.entered(p.InputID, e.At, "", p.Input, "")
 	case event.TurnStart:
-		return d.turnStart(e, p), nil
+		return d.turnStart(e, p)
 	case event.TurnEnd:
 		return d.turnEnd(e, p), nil
 	case event.MessageStart:
@@ -72,7 +72,13 @@ func (d *drawing) event(e event.Event) ([]itemPush, error) {
 	case event.Reasoning:
 		return one(completed, d.reasoning(e, p)), nil
 	case event.Notice:
-		return d.notice(e, p)
+		switch p.State {
+		case event.InputPending:
+			return nil, nil // the queue shows it
+		case event.InputOpened:
+			return d.notice(e.ID, e.At, e.Turn, p, EntryOpened)
+		}
+		return d.notice(e.ID, e.At, e.Turn, p, "")
 	case event.Plan:
 		return one(completed, d.plan(e, p)), nil
 	case event.ModelCall:
@@ -150,14 +156,23 @@ func (d *drawing) reasoning(e event.Event, r event.Reasoning) *ReasoningItem {
 }
 
 // turnStart draws a turn, behind the input that had waited and opened it.
-func (d *drawing) turnStart(e event.Event, p event.TurnStart) []itemPush {
-	var pushes []itemPush
+func (d *drawing) turnStart(e event.Event, p event.TurnStart) (pushes []itemPush, err error) {
 	if in := p.Input; in != nil {
-		pushes = one(completed, d.userMessage(in.EventID, e.At, e.Turn, in.Input, EntryOpened))
+		if pushes, err = d.entered(in.EventID, e.At, e.Turn, *in, EntryOpened); err != nil {
+			return nil, err
+		}
 	}
 	return append(pushes, itemPush{started, &TurnItem{
 		Kind: KindTurn, ItemBase: ItemBase{ItemID: p.TurnID, At: e.At, TurnID: p.TurnID}, Source: p.Source,
-	}})
+	}}), nil
+}
+
+// entered draws what had waited: an input, or a notice that enters turns as one (Spec SP-UMSG-11).
+func (d *drawing) entered(id string, at int64, turn string, in event.Waiting, entry Entry) ([]itemPush, error) {
+	if in.Notice != nil {
+		return d.notice(id, at, turn, *in.Notice, entry)
+	}
+	return one(completed, d.userMessage(id, at, turn, in.Input, entry)), nil
 }
 
 // turnEnd draws a turn that is over, behind the cards of calls that were proposed and never made
@@ -186,10 +201,10 @@ func (d *drawing) turnEnd(e event.Event, p event.TurnEnd) []itemPush {
 }
 
 // notice draws what the program itself says.
-func (d *drawing) notice(e event.Event, n event.Notice) ([]itemPush, error) {
+func (d *drawing) notice(id string, at int64, turn string, n event.Notice, entry Entry) ([]itemPush, error) {
 	item := &NoticeItem{
-		Kind: KindNotice, ItemBase: ItemBase{ItemID: e.ID, At: e.At, TurnID: e.Turn},
-		Topic: n.Topic, Text: n.Text.In(d.lang), NoticeID: n.NoticeID,
+		Kind: KindNotice, ItemBase: ItemBase{ItemID: id, At: at, TurnID: turn},
+		Topic: n.Topic, Text: n.Text.In(d.lang), NoticeID: n.NoticeID, Entry: entry,
 	}
 	if len(n.Facts) > 0 {
 		facts, err := json.Marshal(n.Facts)
@@ -206,7 +221,7 @@ func (d *drawing) notice(e event.Event, n event.Notice) ([]itemPush, error) {
 		if err != nil {
 			return nil, err
 		}
-		item.CanContinue = True(e.Turn == newest.ID)
+		item.CanContinue = True(turn == newest.ID)
 	}
 	return one(completed, item), nil
 }
@@ -239,7 +254,7 @@ func (d *drawing) outgrown(e event.Event) ([]itemPush, error) {
 			return true, nil
 		}
 		n.CanContinue = false
-		push, err := d.notice(e, n)
+		push, err := d.notice(e.ID, e.At, e.Turn, n, "")
 		pushes = append(pushes, push...)
 		return true, err
 	})
@@ -289,8 +304,12 @@ func (d *drawing) queue(at int64) (*QueueItem, error) {
 	}
 	item := &QueueItem{Kind: KindQueue, ItemBase: ItemBase{ItemID: QueueID, At: at}, Entries: []QueueEntry{}}
 	for _, in := range waiting {
+		said := in.Text
+		if in.Notice != nil { // Spec SP-QUEUE-03
+			said = in.Notice.Text.In(d.lang)
+		}
 		item.Entries = append(item.Entries, QueueEntry{
-			Speaker: speakerOf(in.Speaker), Text: in.Text, Attachments: len(in.Attachments), Ext: &QueueExt{InputID: in.EventID, ClientID: in.ClientID},
+			Speaker: speakerOf(in.Speaker), Text: said, Attachments: len(in.Attachments), Ext: &QueueExt{InputID: in.EventID, ClientID: in.ClientID},
 		})
 	}
 	if len(waiting) > 0 {
@@ -303,6 +322,8 @@ func (d *drawing) queue(at int64) (*QueueItem, error) {
 func changesQueue(p event.Payload) bool {
 	switch p := p.(type) {
 	case event.Input:
+		return p.State == event.InputPending
+	case event.Notice:
 		return p.State == event.InputPending
 	case event.TurnStart:
 		return p.Input != nil

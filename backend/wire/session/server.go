@@ -120,13 +120,6 @@ func (s *Server) Update(edit func(*Services)) {
 	}
 }
 
-// ConfigChanged tells every connection that has shaken hands to read settings again (Spec SP-CONF-68).
-func (s *Server) ConfigChanged() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.broadcastLocked("session/config/changed", Empty{})
-}
-
 func (s *Server) broadcastLocked(method string, params any) {
 	frame, err := jsonrpc.Notification(method, params)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"aalis/backend/event"
+	"aalis/backend/settings"
 	"aalis/backend/text"
 )
 
@@ -23,6 +24,8 @@ type Services struct {
 	Settings Settings
 	// Plans says that she keeps to-do lists.
 	Plans bool
+	// Places are the owner's folders.
+	Places Places
 	// Background runs the tool calls that were moved to the background.
 	Background Background
 	// Approvals asks people and takes their answers.
@@ -67,7 +70,9 @@ type Agent interface {
 // Checkpoints is the checkpoint service.
 type Checkpoints interface {
 	// Rewind undoes exactly the named turn, which must be over.
-	Rewind(ctx context.Context, p TurnRewindParams) (TurnRewindResult, error)
+	Rewind(ctx context.Context, by event.Actor, p TurnRewindParams) (TurnRewindResult, error)
+	// Undo takes a rewind back.
+	Undo(ctx context.Context, by event.Actor, p RewindUndoParams) (TurnRewindResult, error)
 }
 
 // Compression is the compression service.
@@ -77,21 +82,33 @@ type Compression interface {
 	Compress(ctx context.Context, sessionID string) error
 }
 
-// Settings is the session settings service. Sentences in its answers are in lang; values are raw.
-// platform is that of the connection, for sessions that have none of their own.
+// Settings is the session settings service. Its answers hold sentences that are not rendered yet, so
+// that a change of the language reaches the answer that tells of it. platform is that of the connection,
+// for sessions that have none of their own; a nil value takes out what is written.
 type Settings interface {
-	Session(ctx context.Context, sessionID, platform string, lang text.Language) (ConfigGetResult, error)
-	WriteSession(ctx context.Context, p ConfigUpdateParams, platform string, lang text.Language) (ConfigUpdateResult, error)
-	Layers(ctx context.Context, lang text.Language) (ConfigLayersResult, error)
-	Layer(ctx context.Context, layer SettingLayer, lang text.Language) (ConfigLayerGetResult, error)
-	WriteLayer(ctx context.Context, p ConfigLayerUpdateParams, lang text.Language) (ConfigLayerUpdateResult, error)
-	Overrides(ctx context.Context, plugin string, lang text.Language) (ConfigOverridesResult, error)
+	Session(ctx context.Context, sessionID, platform string) (settings.Rows, error)
+	WriteSession(ctx context.Context, sessionID, platform, plugin, key string, value json.RawMessage) (settings.Rows, error)
+	Layers(ctx context.Context) ([]settings.LayerInfo, error)
+	Layer(ctx context.Context, l settings.Layer) (settings.Rows, error)
+	WriteLayer(ctx context.Context, l settings.Layer, plugin, key string, value json.RawMessage) (settings.Rows, error)
+	Overrides(ctx context.Context, plugin string) ([]settings.Overrides, error)
 }
 
-// Background is the task registry.
+// Places are the folders in which the owner's sessions can live.
+type Places interface {
+	// List gives the default workspace and then the others, by name.
+	List(ctx context.Context, lang text.Language) ([]PlaceInfo, error)
+	// Add makes a folder that is there a place; name "" is the folder's own.
+	Add(ctx context.Context, path, name string) (PlaceInfo, error)
+	// Remove forgets a place and touches nothing in it.
+	Remove(ctx context.Context, key string) error
+}
+
+// Background is the task registry. That there are tasks, and how they ended, is in the log.
 type Background interface {
-	// List gives the running tasks of all sessions and the finished ones that are kept.
-	List(ctx context.Context, lang text.Language) ([]BackgroundTask, error)
+	// Progress gives the last line a running task has printed and when it last printed, in milliseconds;
+	// 0 when it has not. It does not block.
+	Progress(taskID string) (line string, at int64)
 	// Output gives what a task printed after a position in UTF-16 code units.
 	Output(ctx context.Context, p BackgroundOutputParams) (BackgroundOutputResult, error)
 	// Stop aborts a task and returns when it has settled, after a few seconds at most; a task that

@@ -2,9 +2,12 @@ package session_test
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 
+	"aalis/backend/event"
 	"aalis/backend/fault"
+	"aalis/backend/settings"
 	"aalis/backend/text"
 	"aalis/backend/wire/session"
 )
@@ -45,34 +48,38 @@ var errUnknown = fault.New(fault.NotFound, text.Plain("There is nothing of that 
 
 func (service) StopChildren(context.Context, string) error { return errUnknown }
 
-func (service) Rewind(context.Context, session.TurnRewindParams) (session.TurnRewindResult, error) {
+func (service) Undo(context.Context, event.Actor, session.RewindUndoParams) (session.TurnRewindResult, error) {
+	return session.TurnRewindResult{}, errUnknown
+}
+
+func (service) Rewind(context.Context, event.Actor, session.TurnRewindParams) (session.TurnRewindResult, error) {
 	return session.TurnRewindResult{}, errUnknown
 }
 
 func (service) Compress(context.Context, string) error { return errUnknown }
 
-func (service) Session(context.Context, string, string, text.Language) (session.ConfigGetResult, error) {
-	return session.ConfigGetResult{}, errUnknown
+func (service) Session(context.Context, string, string) (settings.Rows, error) {
+	return settings.Rows{}, errUnknown
 }
 
-func (service) WriteSession(context.Context, session.ConfigUpdateParams, string, text.Language) (session.ConfigUpdateResult, error) {
-	return session.ConfigUpdateResult{}, errUnknown
+func (service) WriteSession(context.Context, string, string, string, string, json.RawMessage) (settings.Rows, error) {
+	return settings.Rows{}, errUnknown
 }
 
-func (service) Layers(context.Context, text.Language) (session.ConfigLayersResult, error) {
-	return session.ConfigLayersResult{Layers: []session.SettingLayerInfo{{Layer: session.SettingLayer{Scope: session.ScopeGlobal}}}, Order: []session.LayerLabel{}}, nil
+func (service) Layers(context.Context) ([]settings.LayerInfo, error) {
+	return []settings.LayerInfo{{Layer: settings.Layer{Scope: settings.GlobalScope}}}, nil
 }
 
-func (service) Layer(_ context.Context, layer session.SettingLayer, _ text.Language) (session.ConfigLayerGetResult, error) {
-	return session.ConfigLayerGetResult{}, fault.New(fault.Invalid, text.Plain("No layer "+string(layer.Scope)+" "+layer.Platform+"."))
+func (service) Layer(_ context.Context, l settings.Layer) (settings.Rows, error) {
+	return settings.Rows{}, fault.New(fault.Invalid, text.Plain("No layer "+string(l.Scope)+" "+l.Platform+"."))
 }
 
-func (service) WriteLayer(context.Context, session.ConfigLayerUpdateParams, text.Language) (session.ConfigLayerUpdateResult, error) {
-	return session.ConfigLayerUpdateResult{}, errUnknown
+func (service) WriteLayer(context.Context, settings.Layer, string, string, json.RawMessage) (settings.Rows, error) {
+	return settings.Rows{}, errUnknown
 }
 
-func (service) Overrides(context.Context, string, text.Language) (session.ConfigOverridesResult, error) {
-	return session.ConfigOverridesResult{Items: []session.SettingOverrides{}}, nil
+func (service) Overrides(context.Context, string) ([]settings.Overrides, error) {
+	return []settings.Overrides{}, nil
 }
 
 func (service) Present(string, string, bool) bool { return false }

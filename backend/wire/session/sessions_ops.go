@@ -38,6 +38,9 @@ func (c *Conn) sessionCreate(ctx context.Context, p SessionCreateParams) (Sessio
 			return SessionCreateResult{}, core.NoSession("")
 		}
 	}
+	if p.Ext != nil {
+		cmd.Place = p.Ext.Place
+	}
 	made, err := c.server.o.Loop.Do(ctx, cmd)
 	if err != nil {
 		return SessionCreateResult{}, err

@@ -122,6 +122,7 @@ func TestSummaryPlace(t *testing.T) {
 		room("own private chat", "onebot:a:private:1", "", private)
 		room("another's private chat", "onebot:a:private:2", "window:onebot:a:private:2", private)
 		room("nameless", "onebot:a:group:3", "window:onebot:a:group:3", &event.Window{Type: "group"})
+		d.do(core.AddPlace{Root: "/srv/garden", Name: "garden"})
 		d.do(core.CreateSession{Actor: console, Name: "project", Place: "workspace:garden"})
 		for title, want := range map[string]*session.Place{
 			"fallback":               nil,

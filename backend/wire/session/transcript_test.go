@@ -41,6 +41,7 @@ var update = flag.Bool("update", false, "write what the transcripts' clients wer
 //	approvals                                          the same, with the approval service
 //	room ADDRESS, say SESSION, reply, ask, fail        what others do in the log; the last three in the newest turn
 //	engine SESSION and after it                        see engineStep
+//	settings and after it                              see settingsStep
 //	stop                                               the session service stops
 //
 // Everything a step causes stands in want before what the next one causes, by client. Each frame is
@@ -98,6 +99,8 @@ type stage struct {
 	turn      string // newest
 	engine    engine // see engineStep
 
+	configured configured // see settingsStep
+
 	mu     sync.Mutex          // guards caused
 	caused map[string][]string // what the step under way has caused, by client
 
@@ -117,7 +120,13 @@ func (s *stage) settle() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, client := range s.arrived {
-		for _, line := range s.caused[client] {
+		// Whoever writes is told that something changed, too, before its answer or behind it.
+		lines := s.caused[client]
+		slices.SortStableFunc(lines, func(a, b string) int { return strings.Count(a, configChanged) - strings.Count(b, configChanged) })
+		for _, line := range lines {
+			if s.configured.path != "" {
+				line = strings.ReplaceAll(line, s.configured.path, "config.yaml")
+			}
 			if s.kernel != nil {
 				line = random.ReplaceAllStringFunc(line, s.mask)
 				line = epoch.ReplaceAllString(line, `"epoch":"<epoch>"`)
@@ -128,6 +137,8 @@ func (s *stage) settle() {
 	}
 	clear(s.caused)
 }
+
+const configChanged = `"method":"session/config/changed"`
 
 // random finds ids, hashes and cursors.
 var random = regexp.MustCompile(`[A-Za-z0-9_-]{36,}`)
@@ -250,6 +261,10 @@ func (s *stage) logStep(word, rest string) {
 	case "fail":
 		s.kernel.fail(s.turn, event.Failure{Code: "model", Message: text.Plain(rest)})
 	default:
+		if settingSteps[word] {
+			s.settingsStep(word, rest)
+			return
+		}
 		s.engineStep(word, rest)
 	}
 }

@@ -179,6 +179,12 @@ type SessionFieldSpec struct {
 	Unset string `json:"unset,omitzero"`
 }
 
+// ConfigChanged says that settings are to be read again. Ext is an addition of this server, there when
+// the host's language has changed.
+type ConfigChanged struct {
+	Ext *HostExt `json:"ext,omitzero"`
+}
+
 // ConfigGetResult is a session's settings.
 type ConfigGetResult struct {
 	Items []SettingRow `json:"items"`

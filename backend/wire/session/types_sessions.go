@@ -194,6 +194,8 @@ type SessionsChanged struct {
 type SessionCreateParams struct {
 	Name     string  `json:"name,omitzero"`
 	ParentID *string `json:"parentId,omitzero"`
+	// Ext is an addition of this server; a client that knows only the protocol leaves it out.
+	Ext *CreateExt `json:"ext,omitzero"`
 }
 
 // SessionCreateResult holds the new session.

@@ -76,6 +76,22 @@ type TurnRewindResult struct {
 	Errors          []RewindError `json:"errors"`
 	DeletedMessages *int          `json:"deletedMessages,omitzero"`
 	ChatDeleted     *bool         `json:"chatDeleted,omitzero"`
+	// Ext is an addition of this server, there when something was rewound.
+	Ext *RewindExt `json:"ext,omitzero"`
+}
+
+// RewindExt says how to take a rewind back, and where its files are.
+type RewindExt struct {
+	UndoID string `json:"undoId"`
+	// Root is the absolute folder that workspace:/ stands for; absent when no file was touched.
+	Root string `json:"root,omitzero"`
+}
+
+// RewindUndoParams takes a rewind back, files and conversation. An addition of this server.
+type RewindUndoParams struct {
+	SessionID string `json:"sessionId"`
+	// UndoID is ext.undoId of the rewind's result.
+	UndoID string `json:"undoId"`
 }
 
 // RewindError is one thing a rewind could not do.

@@ -1,0 +1,87 @@
+package backend
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+
+	"aalis/backend/core"
+	"aalis/backend/engine"
+	"aalis/backend/fault"
+	"aalis/backend/store"
+	"aalis/backend/text"
+	"aalis/backend/wire/session"
+)
+
+// places are the owner's folders: rows, checked against the disk.
+type places struct {
+	loop      *core.Loop
+	workspace string // the default one
+}
+
+// of gives the folder behind a session's place. One that is no longer a place has none, and its tools say
+// so.
+func (p places) of(key string) engine.Place {
+	place := engine.Place{Key: key}
+	if key == "" || key == core.DefaultPlace {
+		place.Root = p.workspace
+		return place
+	}
+	_ = p.loop.Read(context.Background(), func(tx *store.ReadTx) error {
+		root, found, err := tx.PlaceRoot(key)
+		switch {
+		case err != nil:
+			return err
+		case found:
+			place.Root = root
+		case !isFolderKey(key): // a room works in the default workspace
+			place.Root = p.workspace
+		}
+		return nil
+	})
+	return place
+}
+
+func isFolderKey(key string) bool { return len(key) > 10 && key[:10] == "workspace:" }
+
+func (p places) List(ctx context.Context, lang text.Language) ([]session.PlaceInfo, error) {
+	all := []session.PlaceInfo{info(store.Project{Place: core.DefaultPlace, Name: text.New("place.default").In(lang), Root: p.workspace})}
+	err := p.loop.Read(ctx, func(tx *store.ReadTx) error {
+		projects, err := tx.Projects()
+		for _, one := range projects {
+			all = append(all, info(one))
+		}
+		if err == nil {
+			all[0].Sessions, err = tx.SessionsAt(core.DefaultPlace)
+		}
+		return err
+	})
+	return all, err
+}
+
+func info(p store.Project) session.PlaceInfo {
+	stat, err := os.Stat(p.Root)
+	return session.PlaceInfo{Key: p.Place, Name: p.Name, Root: p.Root, Sessions: p.Sessions, Missing: err != nil || !stat.IsDir()}
+}
+
+func (p places) Add(ctx context.Context, path, name string) (session.PlaceInfo, error) {
+	if !filepath.IsAbs(path) {
+		return session.PlaceInfo{}, fault.New(fault.Invalid, text.New("place.relative", "folder", path))
+	}
+	root := filepath.Clean(path)
+	stat, err := os.Stat(root)
+	if err != nil || !stat.IsDir() {
+		return session.PlaceInfo{}, fault.New(fault.Invalid, text.New("place.no-folder", "folder", root))
+	}
+	got, err := p.loop.Do(ctx, core.AddPlace{Root: root, Name: cmp.Or(name, filepath.Base(root))})
+	if err != nil {
+		return session.PlaceInfo{}, err
+	}
+	return info(store.Project{Place: got.ItemID, Name: got.ItemID[len("workspace:"):], Root: root}), nil
+}
+
+func (p places) Remove(ctx context.Context, key string) error {
+	_, err := p.loop.Do(ctx, core.RemovePlace{Key: key})
+	return err
+}

@@ -1,0 +1,161 @@
+package backend
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"aalis/backend/core"
+	"aalis/backend/engine/native"
+	"aalis/backend/principal"
+	"aalis/backend/provider"
+	"aalis/backend/settings"
+	"aalis/backend/settings/field"
+	"aalis/backend/store"
+	"aalis/backend/text"
+)
+
+// nativeHarness is the id of our own engine: of the sessions it conducts, and of its settings.
+const nativeHarness = "aalis"
+
+// host is the plugin that declares what is the host's own.
+const (
+	host         = "host"
+	hostLanguage = "language"
+)
+
+// hostFields declares what is set for the program itself. The language applies to no kind of session:
+// everything is said to the owner alone (Spec SP-I18N-02, decisions L1).
+func (b *Backend) hostFields() field.Plugin {
+	names := []field.Option{{Label: text.Plain("中文"), Value: field.Raw(text.Chinese)}, {Label: text.Plain("English"), Value: field.Raw(text.English)}}
+	return field.Plugin{ID: host, Fields: []field.Field{{
+		Key: hostLanguage, Type: field.Select, Label: text.New("settings.language"), Description: text.New("settings.language-about"),
+		Options: names, Pattern: "^(" + string(text.Chinese) + "|" + string(text.English) + ")$", Preference: true, Path: []string{"language"},
+		Session: field.Spec{AppliesTo: []field.Kind{}, Prominence: field.Common, Unset: text.New("settings.language-unset")},
+		Actual: func() (field.Actual, bool) {
+			now := field.Actual{Value: field.Raw(b.config.Language)}
+			for _, o := range names {
+				if string(o.Value) == string(now.Value) {
+					now.Label = o.Label
+				}
+			}
+			return now, true
+		},
+	}}}
+}
+
+// openSettings opens the host document and declares everybody's fields. From here on the setting says
+// which model is the default, and the set has none of its own.
+func (b *Backend) openSettings(models *provider.Set) (err error) {
+	path, fixed := b.config.Document, map[string]any{}
+	if path == "" {
+		path = filepath.Join(b.config.DataDir, "config.yaml")
+	}
+	maps.Copy(fixed, b.config.Fixed)
+	if b.document, err = settings.OpenDocument(settings.DocumentOptions{Path: path, Fixed: fixed, Log: b.log}); err != nil {
+		return err
+	}
+	b.models = models.WithDefault("")
+	if len(b.config.Provider.Providers) == 0 { // the demo engine knows its model without being asked over a network
+		if _, err := b.models.Default(context.Background()); err != nil {
+			return fmt.Errorf("asking the demo engine for its model: %w", err)
+		}
+	}
+	b.settings = settings.New(settings.Options{
+		Document: b.document,
+		Plugins:  []field.Plugin{b.hostFields(), native.Fields(nativeHarness, b.models)},
+		// The program's own surfaces are platforms without types of chats.
+		Platforms: func() []settings.Platform {
+			return []settings.Platform{{ID: principal.SurfaceWeb}, {ID: principal.SurfaceCLI}, {ID: principal.SurfaceClient}}
+		},
+		Home: principal.SurfaceWeb,
+	})
+	return nil
+}
+
+// effective gives a turn's settings to its record.
+func (b *Backend) effective(rows core.SettingRows, s store.Session, platform string) (map[string]json.RawMessage, error) {
+	return b.settings.Effective(rows, s, platform, s.Harness)
+}
+
+// resolve gives a session's settings to its engine, whose id is that of its fields.
+func (b *Backend) resolve(ctx context.Context, sessionID, harness, platform string) (map[string]json.RawMessage, error) {
+	return b.settings.Resolve(ctx, sessionID, platform, harness)
+}
+
+// language is that of everything said to the owner: what is set for the host, else what it was started
+// with.
+func (b *Backend) language() text.Language {
+	if raw := b.settings.Global(host, hostLanguage); raw != nil {
+		return text.Language(strings.Trim(string(raw), `"`)) // one of the field's two words
+	}
+	return b.config.Language
+}
+
+// maxName bounds the app's name, in characters.
+const maxName = 64
+
+// name is the app's, as the host document has it now (Spec SP-INIT-08, -09). One that is no name, which
+// a hand edit can leave, changes nothing.
+func (b *Backend) name() string {
+	name, _ := b.document.Get("name").(string)
+	name = strings.TrimSpace(name)
+	odd := func(r rune) bool { return !unicode.IsPrint(r) }
+	if name == "" || utf8.RuneCountInString(name) > maxName || strings.ContainsFunc(name, odd) {
+		return b.config.Name
+	}
+	return name
+}
+
+// Options gives the choices of a source, as fields name them: llm, llm-thinking, toolGroups. dependency
+// is the value of the field that the asking one depends on. A source that is not there has none
+// (Spec SP-CONF-34, -36).
+func (b *Backend) Options(ctx context.Context, source, dependency string) (field.Listing, error) {
+	var all field.Choices
+	var err error
+	switch source {
+	case native.SourceModels:
+		all, err = b.modelChoices(ctx)
+	case native.SourceThinking:
+		all = native.ThinkingChoices(b.models, dependency)
+	case native.SourceToolGroups:
+		all = native.GroupChoices(b.groups)
+	}
+	return all.In(b.language()), err
+}
+
+// modelChoices lists the models of every provider that answers, and says which do not.
+func (b *Backend) modelChoices(ctx context.Context) (field.Choices, error) {
+	entries, err := b.models.List(ctx)
+	if ctx.Err() != nil {
+		return field.Choices{}, context.Cause(ctx)
+	}
+	var all field.Choices
+	for _, e := range entries {
+		all.Choices = append(all.Choices, field.Choice{Value: e.ID, Label: text.Plain(e.Name), Description: text.Plain(e.Provider)})
+	}
+	for _, one := range each(err) {
+		b.log.Warn("a provider does not list its models", "err", one)
+		if known, ok := errors.AsType[*provider.Error](one); ok {
+			all.Problems = append(all.Problems, known.Message)
+		}
+	}
+	return all, nil
+}
+
+// each takes joined errors apart.
+func each(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	if err != nil {
+		return []error{err}
+	}
+	return nil
+}

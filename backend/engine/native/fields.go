@@ -1,0 +1,115 @@
+package native
+
+import (
+	"encoding/json"
+
+	"aalis/backend/provider"
+	"aalis/backend/settings/field"
+	"aalis/backend/text"
+	"aalis/backend/tool"
+)
+
+// The keys of the settings that the engine obeys.
+const (
+	keyModel      = "model"
+	keyThinking   = "thinking"
+	keyToolGroups = "toolGroups"
+	keyToolLimit  = "toolLimit"
+	keyPersona    = "persona"
+	keyExtra      = "extraPrompt"
+)
+
+// The sources of choices of its fields.
+const (
+	SourceModels     = "llm"
+	SourceThinking   = "llm-thinking"
+	SourceToolGroups = "toolGroups"
+)
+
+// maxToolLimit bounds the rounds of tools of one turn.
+const maxToolLimit = 500
+
+// ToolGroup is tools that are switched on and off together. Tools in no group are always on.
+type ToolGroup struct {
+	ID    string
+	Label text.Text
+	About text.Text
+	Tools []tool.Definition
+}
+
+// Fields declares what a session can be set to. plugin is the id under which the engine conducts
+// sessions. The model for all is config.yaml's default_model, which people know.
+func Fields(plugin string, models *provider.Set) field.Plugin {
+	at := func(n float64) *float64 { return &n }
+	return field.Plugin{ID: plugin, Fields: []field.Field{
+		{
+			Key: keyModel, Type: field.LLMRef, Label: text.New("settings.model"), Description: text.New("settings.model-about"),
+			DynamicOptions: SourceModels, AllowCustom: true, Preference: true, Path: []string{"default_model"},
+			Session: field.Spec{Prominence: field.Composer, Order: at(10), Unset: text.New("settings.model-unset")},
+			Fits: func(value json.RawMessage) bool {
+				var id string
+				return json.Unmarshal(value, &id) == nil && models.Takes(id)
+			},
+			Actual: func() (field.Actual, bool) {
+				id, known := models.DefaultNow()
+				return field.Actual{Value: field.Raw(id), Label: text.New("settings.model-now", "model", id)}, known
+			},
+		},
+		{
+			Key: keyThinking, Type: field.Select, Label: text.New("settings.thinking"), Description: text.New("settings.thinking-about"),
+			DynamicOptions: SourceThinking, Pattern: `^[a-z]{1,16}$`,
+			Session: field.Spec{Prominence: field.Composer, Order: at(20), DependsOn: keyModel, Unset: text.New("settings.thinking-unset")},
+		},
+		{
+			Key: keyToolGroups, Type: field.MultiSelect, Label: text.New("settings.tools"), Description: text.New("settings.tools-about"),
+			DynamicOptions: SourceToolGroups, Pattern: `^\S+$`,
+			Session: field.Spec{Prominence: field.Common, Order: at(30), Unset: text.New("settings.tools-unset")},
+		},
+		{
+			Key: keyPersona, Type: field.TextArea, Label: text.New("settings.persona"), Description: text.New("settings.persona-about"),
+			Session: field.Spec{Prominence: field.Common, Order: at(40)},
+		},
+		{
+			Key: keyExtra, Type: field.TextArea, Label: text.New("settings.extra"), Description: text.New("settings.extra-about"),
+			Session: field.Spec{Prominence: field.Common, Order: at(50)},
+		},
+		{
+			Key: keyToolLimit, Type: field.Number, Label: text.New("settings.tool-limit"), Description: text.New("settings.tool-limit-about"),
+			Default: field.Raw(DefaultToolLimit), Min: at(1), Max: at(maxToolLimit), Integer: true, Step: at(1),
+			Session: field.Spec{Prominence: field.Advanced, Order: at(60)},
+		},
+	}}
+}
+
+// ThinkingChoices gives the ways to think that the model of an entry takes; "" is the model used
+// without any setting.
+func ThinkingChoices(models *provider.Set, id string) field.Choices {
+	if id == "" {
+		id, _ = models.DefaultNow()
+	}
+	var all field.Choices
+	for _, word := range models.Thinking(id) {
+		label := text.Plain(word)
+		switch word {
+		case provider.ThinkNone:
+			label = text.New("settings.thinking-none")
+		case provider.ThinkLow:
+			label = text.New("settings.thinking-low")
+		case provider.ThinkMedium:
+			label = text.New("settings.thinking-medium")
+		case provider.ThinkHigh:
+			label = text.New("settings.thinking-high")
+		}
+		all.Choices = append(all.Choices, field.Choice{Value: word, Label: label})
+	}
+	return all
+}
+
+// GroupChoices gives the groups of tools there are.
+func GroupChoices(groups []ToolGroup) field.Choices {
+	var all field.Choices
+	for _, g := range groups {
+		all.Choices = append(all.Choices, field.Choice{Value: g.ID, Label: g.Label, Description: g.About})
+	}
+	return all
+}
