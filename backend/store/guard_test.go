@@ -96,12 +96,12 @@ func TestClosing(t *testing.T) {
 	t.Run("waits for reads under way", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := openTest(t, t.TempDir())
-			reading, go_on := make(chan struct{}), make(chan struct{})
+			reading, release := make(chan struct{}), make(chan struct{})
 			read := make(chan error, 1)
 			go func() {
 				read <- s.Read(context.Background(), func(tx *ReadTx) error {
 					close(reading)
-					<-go_on
+					<-release
 					_, err := tx.AllSessions()
 					return err
 				})
@@ -115,7 +115,7 @@ func TestClosing(t *testing.T) {
 				t.Error("it did not wait")
 			default:
 			}
-			close(go_on)
+			close(release)
 			if err := errors.Join(<-read, <-closed); err != nil {
 				t.Error(err)
 			}
