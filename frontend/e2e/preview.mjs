@@ -126,6 +126,49 @@ async function openGroup(page, look, label) {
 
 const ready = (page) => page.waitForSelector('[data-testid="timeline"][data-phase="live"]');
 
+/** Opens the settings of the conversation in front. */
+async function openSettings(page, name) {
+	const server = await open(page, name);
+	await ready(page);
+	await page.waitForSelector('[data-testid="quick-setting"]');
+	await page.click('[data-testid="session-menu"]');
+	await page.click('[role="menuitem"]:has(.lucide-sliders-horizontal)');
+	await page.waitForSelector('[data-testid="settings"]');
+	await page.waitForTimeout(200);
+	return server;
+}
+
+async function goLayer(page, look, name, there = '[data-testid="setting"]') {
+	if (look.viewport.width < 900) {
+		await page.click('[data-testid="layer-choice"]');
+		await page.click(`[role="option"]:has-text("${name}")`);
+	} else await page.click(`[data-testid="layer"]:has-text("${name}")`);
+	await page.waitForSelector(there);
+	await page.waitForTimeout(150);
+}
+
+/** Asks about the latest turn but one with changes in it. */
+async function openRewind(page) {
+	const server = await open(page, "rewind");
+	await ready(page);
+	await page.waitForTimeout(500);
+	await page.evaluate(() => {
+		const pane = document.querySelector('[data-testid="timeline"]');
+		pane.scrollTop = pane.scrollHeight * 0.72;
+	});
+	await page.waitForTimeout(400);
+	await page.click('[data-testid="rewind"] >> nth=0');
+	await page.waitForSelector('[data-testid="rewind-dialog"]');
+	return server;
+}
+
+async function rewound(page) {
+	await openRewind(page);
+	await page.click('[data-testid="rewind-go"]');
+	await page.waitForSelector('[data-testid="rewind-dialog"][data-phase="done"]');
+	await page.waitForTimeout(150);
+}
+
 const states = {
 	first: async (page) => {
 		await open(page, "first");
@@ -300,6 +343,165 @@ const states = {
 		host.hooks.signedIn = () => false;
 		await open(page, "first", "/signin#OLD");
 		await page.waitForSelector('[data-testid="signin-help"] [role="alert"]');
+	},
+	queue: async (page) => {
+		await open(page, "streaming");
+		await ready(page);
+		await page.click('[data-testid="queue-entry"]:first-child [data-testid="queue-change"]');
+		await page.waitForSelector('[data-testid="queue-field"]');
+	},
+	quick: async (page) => {
+		await open(page, "settings");
+		await ready(page);
+		await page.click('[data-testid="quick-setting"]:first-child');
+		await page.waitForSelector('[role="option"]');
+	},
+	settings: async (page) => {
+		await openSettings(page, "settings");
+	},
+	"settings-edit": async (page) => {
+		const server = await openSettings(page, "settings");
+		server.intercept = (method) => {
+			if (method !== "session/config/update") return undefined;
+			throw new host.Refusal(
+				-32603,
+				"The session's record could not be written: the disk is full.",
+			);
+		};
+		await page.click('[data-setting="chat/memory"] [role="switch"]');
+		await page.waitForSelector('[data-setting="chat/memory"] [role="alert"]');
+		await page.fill('[data-setting="chat/maxToolCalls"] input', "900");
+		await page.click('[data-setting="chat/thinking"] [data-testid="choice"]');
+		await page.waitForSelector('[role="option"]');
+	},
+	"settings-move": async (page) => {
+		await openSettings(page, "settings");
+		await page.click('[data-setting="chat/tools"] button[aria-haspopup="menu"]');
+		await page.waitForSelector('[role="menuitem"]');
+	},
+	"settings-global": async (page, look) => {
+		const server = await openSettings(page, "settings");
+		server.settings.unsaved =
+			"config.yaml was changed by hand and does not parse; nothing was written.";
+		await goLayer(page, look, "Everywhere");
+		await page.click('[data-setting="chat/memory"] [role="switch"]');
+		await page.waitForSelector('[data-testid="unsaved"]');
+		await page.click('[data-testid="settings-plugin"]:has-text("room-triggers") >> nth=0');
+		await page.$eval('[data-setting="compression/line"]', (row) => row.scrollIntoView());
+	},
+	"settings-elsewhere": async (page, look) => {
+		await openSettings(page, "settings");
+		await goLayer(page, look, "Everywhere");
+		await page.click('[data-setting="chat/maxToolCalls"] [data-testid="set-elsewhere"]');
+		await page.waitForTimeout(200);
+	},
+	"settings-many": async (page, look) => {
+		await openSettings(page, "manySettings");
+		if (look.viewport.width >= 900)
+			await page.fill('[data-testid="settings"] nav input', "number 14");
+	},
+	"settings-lists": async (page, look) => {
+		await openSettings(page, "manySettings");
+		await page.fill('[data-testid="settings-find"]', "room-triggers");
+		for (const key of ["words", "headers"]) {
+			await page.click(
+				`[data-setting="room-triggers/${key}"] button:has-text("${look.locale === "zh-CN" ? "添加" : "Add"}")`,
+			);
+		}
+	},
+	"settings-loading": async (page, look) => {
+		const server = await openSettings(page, "settings");
+		server.hold();
+		await goLayer(page, look, "webui", '[data-testid="settings-loading"]');
+	},
+	"settings-failed": async (page, look) => {
+		const server = await openSettings(page, "settings");
+		server.intercept = (method) => {
+			if (method === "session/config/layer/get")
+				throw new host.Refusal(-32603, "The disk is full.");
+			return undefined;
+		};
+		await goLayer(page, look, "webui", '[data-testid="settings-page"] [role="alert"]');
+	},
+	"settings-empty": async (page, look) => {
+		const server = await openSettings(page, "settings");
+		server.settings.fields = [];
+		await goLayer(page, look, "webui", '[data-testid="settings-rows"]');
+	},
+	background: async (page) => {
+		await open(page, "background");
+		await ready(page);
+		await page.click('[data-testid="background"]');
+		await page.waitForSelector('[data-testid="task"]');
+	},
+	"background-output": async (page) => {
+		await open(page, "background");
+		await ready(page);
+		await page.click('[data-testid="task-open"] >> nth=0');
+		await page.waitForSelector('[data-testid="task-output"]');
+	},
+	"background-cards": async (page) => {
+		await open(page, "background");
+		await ready(page);
+	},
+	"background-empty": async (page, look) => {
+		const server = await open(page, "background", look.viewport.width < 900 ? "/" : undefined);
+		await page.waitForSelector('[data-testid="background"]');
+		await page.click('[data-testid="background"]');
+		for (const id of [...server.work.tasks.keys()]) server.work.forget(id);
+		await page.waitForTimeout(100);
+	},
+	rewind: async (page) => {
+		await openRewind(page);
+	},
+	"rewind-done": async (page) => {
+		await rewound(page);
+	},
+	"rewind-undone": async (page) => {
+		await rewound(page);
+		await page.click('[data-testid="rewind-undo"]');
+		await page.waitForSelector('[data-testid="rewind-dialog"][data-phase="undone"]');
+	},
+	"rewind-refused": async (page) => {
+		const server = await openRewind(page);
+		server.intercept = (method) => {
+			if (method === "turn/rewind") throw new host.Refusal(-32000, "A turn runs in it.");
+			return undefined;
+		};
+		await page.click('[data-testid="rewind-go"]');
+		await page.waitForSelector('[data-testid="rewind-dialog"] [role="alert"]');
+	},
+	"rewind-toast": async (page) => {
+		await rewound(page);
+		await page.keyboard.press("Escape");
+		await page.waitForSelector('[data-testid="toast-action"]');
+		// The tip of the button that has the focus again stands outside the landmarks.
+		await page.evaluate(() => document.activeElement.blur());
+	},
+	place: async (page) => {
+		await open(page, "places");
+		await page.click('[data-testid="place"]');
+		await page.waitForSelector('[role="menuitem"]');
+	},
+	places: async (page) => {
+		await open(page, "places");
+		await page.click('[data-testid="place"]');
+		await page.click('[role="menuitem"]:last-of-type');
+		await page.fill('[data-testid="place-path"]', "photos");
+		await page.click('[data-testid="place-add"]');
+		await page.waitForSelector('[data-testid="places"] [role="alert"]');
+	},
+	"places-remove": async (page) => {
+		await open(page, "places");
+		await page.click('[data-testid="place"]');
+		await page.click('[role="menuitem"]:last-of-type');
+		await page.click('[data-testid="place-remove"] >> nth=0');
+		await page.waitForSelector('[role="alertdialog"]');
+	},
+	"places-session": async (page) => {
+		await open(page, "places", "/#/s/news");
+		await ready(page);
+		await page.waitForSelector('[data-testid="session-place"]');
 	},
 	long: async (page) => {
 		await open(page, "long");

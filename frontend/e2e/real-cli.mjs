@@ -151,6 +151,32 @@ test("doctor finds everything in order, and what is not", async () => {
 	assert.equal(JSON.parse(broken.out).checks.find(({ name }) => name === "config").ok, false);
 });
 
+test("project adds, lists and forgets folders, and says what is wrong with others", async () => {
+	const folder = join(server.place.home, "site");
+	mkdirSync(folder);
+	assert.match(
+		await server.command("project", "add", folder),
+		/^workspace:site {2}.*\/site {2}0 sessions$/,
+	);
+	for (const [args, why] of [
+		[["add", folder], /is a place already/],
+		[["add", join(folder, "nowhere")], /not a folder that is there/],
+		[["remove", "sit"], /Did you mean site\?/],
+	]) {
+		const { code, err } = await server.run(["project", ...args]);
+		assert.equal(code, 1, err);
+		assert.match(err, why);
+	}
+	const { places } = JSON.parse(await server.command("project", "list", "--json"));
+	assert.deepEqual(
+		places.map(({ key }) => key),
+		["workspace:default", "workspace:site"],
+	);
+	await server.command("project", "remove", "site");
+	assert.equal((await server.command("project")).split("\n").length, 1);
+	assert.equal(existsSync(folder), true);
+});
+
 test("SEC-14 files of a project set no provider, no token, no address and no program", async () => {
 	const home = newHome();
 	const config =

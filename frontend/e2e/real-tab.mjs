@@ -1,7 +1,7 @@
 // Drives the interface in Chromium against the real server.
 //   E2E_SERVER=…/aalis-server node e2e/real-tab.mjs
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { launch } from "./browser.mjs";
@@ -133,6 +133,138 @@ test("the inbox answers for another session", async () => {
 	await tab.ended("replied");
 });
 
+/** Begins a conversation whose one call is approved, and waits for its end. */
+async function approved(text) {
+	const id = await tab.begin(text);
+	await tab.at("approval-card").first().waitFor();
+	await tab.at("approve").first().click();
+	await tab.ended("replied");
+	return id;
+}
+
+test("SP-BG-14 a background task is followed, stopped, and told by its card", async () => {
+	await approved("background: echo begun; sleep 300; echo never");
+	const mark = tab.at("task-mark").first();
+	await mark.waitFor();
+	assert.equal(await mark.getAttribute("data-status"), "running");
+	await until("the badge", async () => (await tab.at("background-count").textContent()) === "1");
+	await tab.at("task-open").click();
+	const task = tab.at("task").first();
+	await until("its output", async () =>
+		/begun/.test(await task.locator('[data-testid="task-output"]').textContent()),
+	);
+	await tab.picture("tab-background");
+	await task.locator('[data-testid="task-stop"]').click();
+	await until(
+		"that it stopped",
+		async () => (await task.getAttribute("data-status")) === "stopped",
+	);
+	await until("the card", async () => (await mark.getAttribute("data-status")) === "stopped");
+	const printed = await task.locator('[data-testid="task-output"]').textContent();
+	assert.match(printed, /begun/);
+	assert.doesNotMatch(printed, /never/);
+	await tab.picture("tab-background-stopped");
+	await tab.page.keyboard.press("Escape");
+	await until("no badge", async () => (await tab.at("background").count()) === 0);
+});
+
+test("SP-BG-29 all background work of a session is stopped from its menu", async () => {
+	await approved("background: sleep 300");
+	await tab.at("task-mark").first().waitFor();
+	await tab.at("session-menu").click();
+	await tab.page.getByRole("menuitem", { name: /Stop the background work/ }).click();
+	await until(
+		"that it stopped",
+		async () => (await tab.at("task-mark").first().getAttribute("data-status")) === "stopped",
+	);
+});
+
+test("FAIL-C5 a turn is rewound, its files and messages, and the rewind is taken back", async () => {
+	const workspace = join(server.dataDir, "workspace");
+	const id = await approved("write: rewound.txt\nas she wrote it");
+	const file = join(workspace, "rewound.txt");
+	assert.equal(readFileSync(file, "utf8"), "as she wrote it\n");
+	await tab.at("rewind").last().click();
+	const dialog = tab.at("rewind-dialog");
+	await dialog.waitFor();
+	assert.match(await tab.at("rewind-preview").textContent(), /rewound\.txt/);
+	assert.equal(
+		await tab.page.evaluate(() => document.activeElement?.textContent),
+		"Cancel",
+		"the safe answer has not the focus",
+	);
+	await tab.picture("tab-rewind");
+	await dialog.getByRole("radio", { name: /Files and conversation/ }).click();
+	await tab.at("rewind-go").click();
+	await until("the result", async () => (await dialog.getAttribute("data-phase")) === "done");
+	assert.match(await dialog.textContent(), /deleted:rewound\.txt/);
+	assert.equal(existsSync(file), false);
+	await until("no message", async () => (await tab.items("user-message").count()) === 0);
+	await tab.picture("tab-rewound");
+	await dialog.getByRole("button", { name: "Close" }).click();
+	await tab.at("toast-action").click();
+	await until("the undoing", async () => (await dialog.getAttribute("data-phase")) === "undone");
+	assert.match(await dialog.textContent(), /rewound\.txt/);
+	assert.equal(readFileSync(file, "utf8"), "as she wrote it\n");
+	await until("the message", async () => (await tab.items("user-message").count()) === 1);
+	await tab.picture("tab-rewind-undone");
+	await dialog.getByRole("button", { name: "Close" }).click();
+	assert.equal(tab.session(), id);
+});
+
+test("FAIL-C5 a file that was changed since is skipped, and why is told", async () => {
+	await approved("write: mine.txt\nhers");
+	const file = join(server.dataDir, "workspace", "mine.txt");
+	writeFileSync(file, "mine now\n");
+	await tab.at("rewind").last().click();
+	await tab.at("rewind-go").click();
+	const dialog = tab.at("rewind-dialog");
+	await until("the result", async () => (await dialog.getAttribute("data-phase")) === "done");
+	assert.match(await dialog.textContent(), /1 file was skipped:mine\.txt.*changed since/);
+	assert.equal(readFileSync(file, "utf8"), "mine now\n");
+	assert.equal(await tab.items("user-message").count(), 1);
+	await tab.picture("tab-rewind-skipped");
+	await dialog.getByRole("button", { name: "Close" }).click();
+});
+
+test("a folder is added, a conversation works in it, and it is removed without being touched", async () => {
+	const folder = join(server.place.home, "photos");
+	mkdirSync(folder);
+	await tab.at("preferences").click();
+	await tab.page.getByRole("menuitem", { name: /Add folder/ }).click();
+	await tab.at("place-path").fill("no/where");
+	await tab.at("place-add").click();
+	await until("why not", async () =>
+		/no\/where/.test(await tab.at("places").getByRole("alert").textContent()),
+	);
+	await tab.at("place-path").fill(folder);
+	await tab.at("place-add").click();
+	await until("the folder", async () => (await tab.at("places").textContent()).includes(folder));
+	await tab.picture("tab-places");
+	await tab.page.keyboard.press("Escape");
+	await tab.at("new-session").click();
+	assert.equal(await tab.at("place").textContent(), "photos");
+	await approved("write: here.txt\nin the folder");
+	assert.equal(readFileSync(join(folder, "here.txt"), "utf8"), "in the folder\n");
+	assert.match(await tab.at("session-place").textContent(), /photos/);
+	await tab.picture("tab-place");
+	await tab.at("preferences").click();
+	await tab.page.getByRole("menuitem", { name: /Add folder/ }).click();
+	await tab.at("place-remove").click();
+	await tab.page.getByRole("alertdialog").getByRole("button", { name: "Remove" }).click();
+	await until("it left", async () => (await tab.at("place-remove").count()) === 0);
+	await tab.page.keyboard.press("Escape");
+	assert.equal(existsSync(join(folder, "here.txt")), true);
+	await tab.at("new-session").click();
+	assert.equal(await tab.at("place").count(), 0);
+});
+
+test("a session is named by the server, after its first words", async () => {
+	const id = await tab.begin("Look at the quince tree in the garden");
+	await tab.ended("replied");
+	await until("a title", async () => /quince/i.test(await tab.row(id).textContent()));
+});
+
 test("Stop ends a turn", async () => {
 	await tab.begin("slow: 500");
 	await tab.items("agent-message", "streaming").waitFor();
@@ -225,6 +357,12 @@ test("a server that ends is noticed, and one that comes back is found", async ()
 });
 
 test("axe finds nothing to say about a session", async () => {
+	// A tip under the pointer stands outside the landmarks by nature.
+	await tab.page.mouse.move(640, 300);
+	await until(
+		"no tip",
+		async () => (await tab.page.locator("[data-base-ui-portal] *").count()) === 0,
+	);
 	const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 	// In a world of its own, where the page's policy does not bind it.
 	const cdp = await tab.context.newCDPSession(tab.page);

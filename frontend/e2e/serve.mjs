@@ -47,6 +47,16 @@ export async function serve() {
 			if (good) hooks.signedIn = () => true;
 			return json(good ? 200 : 401, good ? { mode: "cookie" } : { error: "used" });
 		}
+		if (url.pathname.startsWith("/api/models/")) {
+			try {
+				const dependency = url.searchParams.get("dependency") ?? undefined;
+				const service = decodeURIComponent(url.pathname.slice("/api/models/".length));
+				const { options: details, problems } = fake.options(service, dependency);
+				return json(200, { models: details.map(({ value }) => value), details, problems });
+			} catch {
+				return json(404, { error: "no such source" });
+			}
+		}
 		const path = url.pathname === "/" || url.pathname === "/signin" ? "/index.html" : url.pathname;
 		try {
 			const body = await readFile(join(root, "dist", normalize(path)));
@@ -79,6 +89,8 @@ export async function serve() {
 		hooks,
 		scenes: scenes.scenes,
 		enliven: scenes.enliven,
+		/** What a scene's server throws to refuse a request. */
+		Refusal: scenes.FakeError,
 		use: (server) => {
 			fake = server;
 		},

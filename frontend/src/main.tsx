@@ -4,6 +4,7 @@ import * as z from "zod/mini";
 import { followLanguage } from "./i18n/i18n";
 import { bearer, isSignedIn, isSignInPage, signIn } from "./link/auth";
 import { Link, nudgeOnWake } from "./link/link";
+import { tabOptions, windowOptions } from "./link/options";
 import { watchPresence } from "./link/presence";
 import { inWindow, tabTransport, windowTransport } from "./link/transport";
 import { SignInHelp } from "./shell/pages";
@@ -28,7 +29,7 @@ function start(): void {
 		client: { name: inside ? "aalis-desktop" : "aalis-web", version: "0.1.0" },
 		...(inside ? {} : { admitted: isSignedIn }),
 	});
-	const app = new App(link, errorReader);
+	const app = new App(link, errorReader, inside ? windowOptions : tabOptions(bearer));
 	watchPresence(link);
 	nudgeOnWake(link);
 	link.start();

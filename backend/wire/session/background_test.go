@@ -84,7 +84,7 @@ func word(status string) background.Result {
 }
 
 func TestBackgroundList(t *testing.T) {
-	bubble(t, "SP-BG-02 SP-BG-03 SP-BG-04 SP-BG-07 SP-BG-08 SP-BG-10 the tasks of all sessions, archived or not, running and ended; no turns", func(t *testing.T) {
+	bubble(t, "SP-BG-02 SP-BG-03 SP-BG-04 SP-BG-06 SP-BG-07 SP-BG-08 SP-BG-10 the tasks of all sessions, archived or not, running and ended; no turns", func(t *testing.T) {
 		s := newShop(t, t.TempDir())
 		p := s.person(t)
 		equal(t, p.tasks(), []session.BackgroundTask{})

@@ -1,8 +1,8 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { describe, expect, test, vi } from "vitest";
+import { type Intent, KeyReader } from "@/ui/keys";
 import { TipProvider } from "@/ui/tip";
 import { Composer } from "./composer";
-import { type Intent, KeyReader } from "./keys";
 
 type Part = Partial<Parameters<KeyReader["read"]>[0]>;
 const enter = (part: Part = {}) => ({

@@ -9,14 +9,18 @@ import {
 	useState,
 } from "react";
 import { useT } from "@/i18n/i18n";
+import { KeyReader, keyPress } from "@/ui/keys";
 import { Tip } from "@/ui/tip";
 import { readDraft, writeDraft } from "./drafts";
-import { KeyReader } from "./keys";
 
 export interface ComposerHandle {
 	focus(): void;
 	/** Puts text in, for a person to go on with. */
 	fill(text: string): void;
+	/** Puts text in if nothing is there. */
+	offer(text: string): void;
+	/** Puts text below what is there. */
+	add(text: string): void;
 }
 
 interface ComposerProps {
@@ -32,6 +36,8 @@ interface ComposerProps {
 	onStop?(): void;
 	/** What stands above the box: the plan, the queue. */
 	children?: ReactNode;
+	/** What stands below the text, beside Send: the quick settings. */
+	tools?: ReactNode;
 	autoFocus?: boolean;
 }
 
@@ -49,6 +55,7 @@ export function Composer({
 	onSend,
 	onStop,
 	children,
+	tools,
 	autoFocus = false,
 }: ComposerProps) {
 	const t = useT();
@@ -64,12 +71,15 @@ export function Composer({
 		setText(next);
 	};
 
+	const fill = (next: string) => {
+		change(next);
+		box.current?.focus();
+	};
 	useImperativeHandle(ref, () => ({
 		focus: () => box.current?.focus(),
-		fill: (next) => {
-			change(next);
-			box.current?.focus();
-		},
+		fill,
+		offer: (next) => latest.current.trim() === "" && fill(next),
+		add: (next) => change(latest.current.trim() === "" ? next : `${latest.current}\n${next}`),
 	}));
 
 	useDraft(place, text, latest);
@@ -119,7 +129,7 @@ export function Composer({
 				}}
 			>
 				{children}
-				<div className="flex items-end gap-2 p-2 pl-4">
+				<div className="flex flex-wrap items-end gap-2 p-2 pl-4">
 					<textarea
 						ref={box}
 						id="composer"
@@ -135,15 +145,12 @@ export function Composer({
 										name: appName,
 									})
 						}
-						className="placeholder:text-soft max-h-[33vh] min-h-9 min-w-0 flex-1 resize-none overflow-y-auto bg-transparent py-1.5 leading-6 outline-none disabled:cursor-not-allowed"
+						className={`placeholder:text-soft max-h-[33vh] min-h-9 min-w-0 flex-1 resize-none overflow-y-auto bg-transparent py-1.5 leading-6 outline-none disabled:cursor-not-allowed ${tools ? "basis-full" : ""}`}
 						onChange={(event) => change(event.target.value)}
 						onCompositionStart={() => keys.current.compositionStart()}
 						onCompositionEnd={(event) => keys.current.compositionEnd(event.timeStamp)}
 						onKeyDown={(event) => {
-							const intent = keys.current.read({
-								...pick(event),
-								isComposing: event.nativeEvent.isComposing,
-							});
+							const intent = keys.current.read(keyPress(event));
 							if (intent === "send") {
 								event.preventDefault();
 								void submit();
@@ -153,6 +160,8 @@ export function Composer({
 							}
 						}}
 					/>
+					{/* Wide enough never to fit beside the text. */}
+					{tools && <div className="-ml-2 min-h-8 min-w-0 grow basis-24">{tools}</div>}
 					{stops ? (
 						<RoundButton
 							label={t("composer.stop")}
@@ -181,17 +190,6 @@ export function Composer({
 		</div>
 	);
 }
-
-const pick = (event: React.KeyboardEvent) => ({
-	key: event.key,
-	keyCode: event.keyCode,
-	shiftKey: event.shiftKey,
-	ctrlKey: event.ctrlKey,
-	metaKey: event.metaKey,
-	altKey: event.altKey,
-	repeat: event.repeat,
-	timeStamp: event.timeStamp,
-});
 
 function RoundButton({
 	label,

@@ -332,6 +332,19 @@ export const ClientInfoSchema = z.looseObject({
 });
 export type ClientInfo = z.infer<typeof ClientInfoSchema>;
 
+/** HostExt says what a client of our own wants to know of its host. */
+export const HostExtSchema = z.looseObject({
+  /** language is the one the host writes its sentences in, en or zh-CN: an interface that was told none follows it. */
+  language: z.string(),
+});
+export type HostExt = z.infer<typeof HostExtSchema>;
+
+/** ConfigChanged says that settings are to be read again. Ext is an addition of this server, there when the host's language has changed. */
+export const ConfigChangedSchema = z.looseObject({
+  ext: z.optional(HostExtSchema),
+});
+export type ConfigChanged = z.infer<typeof ConfigChangedSchema>;
+
 /** FieldOption is one choice of a select. */
 export const FieldOptionSchema = z.looseObject({
   label: z.string(),
@@ -587,6 +600,13 @@ export const ConfigUpdateResultSchema = z.looseObject({
 });
 export type ConfigUpdateResult = z.infer<typeof ConfigUpdateResultSchema>;
 
+/** CreateExt says where a new session is to live. */
+export const CreateExtSchema = z.looseObject({
+  /** place is the key of one of ext/places/list. */
+  place: z.string(),
+});
+export type CreateExt = z.infer<typeof CreateExtSchema>;
+
 /** Empty is the object with nothing to report. Extra keys are tolerated, as everywhere. */
 export const EmptySchema = z.looseObject({});
 export type Empty = z.infer<typeof EmptySchema>;
@@ -668,13 +688,6 @@ export const ForwardSchema = z.looseObject({
   facts: z.optional(ForwardFactsSchema),
 });
 export type Forward = z.infer<typeof ForwardSchema>;
-
-/** HostExt says what a client of our own wants to know of its host. */
-export const HostExtSchema = z.looseObject({
-  /** language is the one the host writes its sentences in, en or zh-CN: an interface that was told none follows it. */
-  language: z.string(),
-});
-export type HostExt = z.infer<typeof HostExtSchema>;
 
 /** InitializeParams opens a connection; initialize is the first request on it. */
 export const InitializeParamsSchema = z.looseObject({
@@ -1004,6 +1017,47 @@ export const PlaceSchema = z.looseObject({
 });
 export type Place = z.infer<typeof PlaceSchema>;
 
+/** PlaceAddParams adds a folder. An addition of this server. */
+export const PlaceAddParamsSchema = z.looseObject({
+  /** path is the absolute folder; it must be there. */
+  path: z.string().check(z.minLength(1)),
+  /** name is what it is called; absent, the folder's own name. */
+  name: z.optional(z.string()),
+});
+export type PlaceAddParams = z.infer<typeof PlaceAddParamsSchema>;
+
+/** PlaceInfo is a folder of the owner's. */
+export const PlaceInfoSchema = z.looseObject({
+  /** key is what session/create takes, and what the place's settings go by. */
+  key: z.string(),
+  name: z.string(),
+  /** root is the absolute folder. */
+  root: z.string(),
+  /** sessions is how many sessions live there, archived ones included. */
+  sessions: z.int(),
+  /** missing: the folder is not there now. */
+  missing: z.optional(z.boolean()),
+});
+export type PlaceInfo = z.infer<typeof PlaceInfoSchema>;
+
+/** PlaceAddResult is the folder as it was added. */
+export const PlaceAddResultSchema = z.looseObject({
+  place: PlaceInfoSchema,
+});
+export type PlaceAddResult = z.infer<typeof PlaceAddResultSchema>;
+
+/** PlaceRemoveParams forgets a folder; nothing in it is touched. An addition of this server. */
+export const PlaceRemoveParamsSchema = z.looseObject({
+  key: z.string(),
+});
+export type PlaceRemoveParams = z.infer<typeof PlaceRemoveParamsSchema>;
+
+/** PlacesListResult lists the folders a session can be filed in, the default workspace first. An addition of this server. */
+export const PlacesListResultSchema = z.looseObject({
+  places: z.array(PlaceInfoSchema),
+});
+export type PlacesListResult = z.infer<typeof PlacesListResultSchema>;
+
 /** PresenceUpdateParams says whether the person is at this connection. */
 export const PresenceUpdateParamsSchema = z.looseObject({
   active: z.boolean(),
@@ -1052,9 +1106,25 @@ export const RewindErrorSchema = z.looseObject({
 });
 export type RewindError = z.infer<typeof RewindErrorSchema>;
 
+/** RewindExt says how to take a rewind back, and where its files are. */
+export const RewindExtSchema = z.looseObject({
+  undoId: z.string(),
+  /** root is the absolute folder that workspace:/ stands for; absent when no file was touched. */
+  root: z.optional(z.string()),
+});
+export type RewindExt = z.infer<typeof RewindExtSchema>;
+
 /** RewindScope is what turn/rewind takes back. */
 export const RewindScopeSchema = z.enum(['code', 'code-and-chat']);
 export type RewindScope = z.infer<typeof RewindScopeSchema>;
+
+/** RewindUndoParams takes a rewind back, files and conversation. An addition of this server. */
+export const RewindUndoParamsSchema = z.looseObject({
+  sessionId: z.string(),
+  /** undoId is ext.undoId of the rewind's result. */
+  undoId: z.string(),
+});
+export type RewindUndoParams = z.infer<typeof RewindUndoParamsSchema>;
 
 /** RoomGroup is the rooms of one adapter instance, or of one platform when none is recorded. */
 export const RoomGroupSchema = z.looseObject({
@@ -1093,6 +1163,8 @@ export type SessionBatchResult = z.infer<typeof SessionBatchResultSchema>;
 export const SessionCreateParamsSchema = z.looseObject({
   name: z.optional(z.string()),
   parentId: z.optional(z.string()),
+  /** ext is an addition of this server; a client that knows only the protocol leaves it out. */
+  ext: z.optional(CreateExtSchema),
 });
 export type SessionCreateParams = z.infer<typeof SessionCreateParamsSchema>;
 
@@ -1288,6 +1360,8 @@ export const TurnRewindResultSchema = z.looseObject({
   errors: z.array(RewindErrorSchema),
   deletedMessages: z.optional(z.int()),
   chatDeleted: z.optional(z.boolean()),
+  /** ext is an addition of this server, there when something was rewound. */
+  ext: z.optional(RewindExtSchema),
 });
 export type TurnRewindResult = z.infer<typeof TurnRewindResultSchema>;
 
@@ -1310,8 +1384,12 @@ export const sessionMethods = {
   'background/stop': { params: TaskParamsSchema, result: EmptySchema },
   'background/stopAll': { params: SessionParamsSchema, result: EmptySchema },
   'background/watch': { params: EmptySchema, result: EmptySchema },
+  'ext/places/add': { params: PlaceAddParamsSchema, result: PlaceAddResultSchema },
+  'ext/places/list': { params: EmptySchema, result: PlacesListResultSchema },
+  'ext/places/remove': { params: PlaceRemoveParamsSchema, result: EmptySchema },
   'ext/queue/edit': { params: QueueEditParamsSchema, result: EmptySchema },
   'ext/queue/remove': { params: QueueRemoveParamsSchema, result: EmptySchema },
+  'ext/rewind/undo': { params: RewindUndoParamsSchema, result: TurnRewindResultSchema },
   'initialize': { params: InitializeParamsSchema, result: InitializeResultSchema },
   'plan/clear': { params: SessionParamsSchema, result: EmptySchema },
   'presence/update': { params: PresenceUpdateParamsSchema, result: EmptySchema },
@@ -1344,7 +1422,7 @@ export const sessionMethods = {
 export const sessionNotifications = {
   'features/changed': FeaturesChangedSchema,
   'sessions/changed': SessionsChangedSchema,
-  'session/config/changed': EmptySchema,
+  'session/config/changed': ConfigChangedSchema,
   'item/started': ItemStartedSchema,
   'item/delta': ItemDeltaSchema,
   'item/completed': ItemCompletedSchema,

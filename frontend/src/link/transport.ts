@@ -22,6 +22,8 @@ export interface Transport {
 interface Bridge {
 	Open(): Promise<void>;
 	Send(frame: string): Promise<void>;
+	/** The text that GET /api/models/:service answers; "" for no dependency. Absent in older windows. */
+	Options?(service: string, dependency: string): Promise<string>;
 }
 
 interface WailsRuntime {

@@ -64,6 +64,14 @@ describe("the language of the interface", () => {
 		expect(spoken()).toBe("会话");
 	});
 
+	test("changes with the push that says so, without a new connection", async () => {
+		const { server } = await openShell(hostIn("en"));
+		expect(spoken()).toBe("Conversations");
+		act(() => server.speak("zh-CN"));
+		await pause(50);
+		expect(spoken()).toBe("会话");
+	});
+
 	test("is the last host's from the first moment of the next page", async () => {
 		await openShell(hostIn("zh-CN"));
 		expect(languageStore.getState()).toMatchObject({ choice: "host", language: "zh-CN" });

@@ -5,7 +5,10 @@ import { IconButton } from "@/ui/button";
 import { Menu, type MenuEntry } from "@/ui/menu";
 import type { Command, CommandContext } from "./commands/command";
 import { languageEn, languageHost, languageZh } from "./commands/language";
+import { places } from "./commands/places";
+import { settings } from "./commands/settings";
 import { themeDark, themeLight, themeSystem } from "./commands/theme";
+import { shown } from "./shortcuts";
 import { themeStore } from "./theme";
 
 /** Appearance and language; the same commands the palette has. */
@@ -35,6 +38,27 @@ export function PreferencesMenu({ context }: { context: CommandContext }) {
 				entry(languageHost, language === "host", true),
 				entry(languageEn, language === "en"),
 				entry(languageZh, language === "zh-CN"),
+				...(places.available?.(context)
+					? [
+							{
+								key: places.id,
+								label: t(places.title),
+								apart: true,
+								run: () => places.run(context),
+							},
+						]
+					: []),
+				...(settings.available?.(context)
+					? [
+							{
+								key: settings.id,
+								label: t("preferences.settings"),
+								shortcut: shown(settings.shortcut),
+								apart: true,
+								run: () => settings.run(context),
+							},
+						]
+					: []),
 			]}
 		/>
 	);

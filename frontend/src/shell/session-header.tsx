@@ -4,24 +4,31 @@ import {
 	ChevronLeft,
 	Copy,
 	Ellipsis,
+	Folder,
 	GitFork,
 	Pencil,
+	SlidersHorizontal,
+	Square,
 	Trash2,
 } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
-import type { SessionSummary } from "@/contract/session.gen";
+import { useStore } from "zustand";
+import type { Place as PlaceOf, SessionSummary } from "@/contract/session.gen";
 import { useT } from "@/i18n/i18n";
 import { useOnline } from "@/link/hooks";
 import { useApp } from "@/state/context";
+import { isOther } from "@/state/places";
 import { IconButton } from "@/ui/button";
 import { Menu, type MenuEntry } from "@/ui/menu";
 import { Popover } from "@/ui/popover";
 import { TitleField } from "@/ui/title-field";
 import { archive, unarchive } from "./commands/archive";
+import { stopAll } from "./commands/background";
 import type { Command, CommandContext } from "./commands/command";
 import { copyId } from "./commands/copy-id";
 import { remove } from "./commands/delete";
 import { rename } from "./commands/rename";
+import { sessionSettings } from "./commands/settings";
 import { shown } from "./shortcuts";
 
 /** Where the session stands, its title, and what can be done with it. */
@@ -76,8 +83,19 @@ export function SessionHeader({
 					</h1>
 				)}
 			</div>
+			{summary?.place && isOther(summary.place) && <Place place={summary.place} />}
 			{summary && summary.childCount > 0 && <Children summary={summary} />}
 			{children}
+			{sessionSettings.available?.(context) && (
+				<IconButton
+					label={t(sessionSettings.title)}
+					data-testid="session-settings"
+					className="max-sm:hidden"
+					onClick={() => sessionSettings.run(context)}
+				>
+					<SlidersHorizontal size={16} />
+				</IconButton>
+			)}
 			{summary && <Actions context={context} />}
 		</>
 	);
@@ -107,6 +125,27 @@ function Path({ summary }: { summary: SessionSummary }) {
 				</span>
 			))}
 		</nav>
+	);
+}
+
+/** The folder it works in. */
+function Place({ place }: { place: PlaceOf }) {
+	const t = useT();
+	const { places } = useApp();
+	const root = useStore(
+		places.store,
+		(state) => state.places?.find(({ key }) => key === place.key)?.root,
+	);
+	return (
+		<span
+			data-testid="session-place"
+			title={root}
+			className="text-soft flex max-w-48 min-w-0 shrink items-center gap-1.5 px-2 text-[13px] max-sm:max-w-24"
+		>
+			<Folder size={14} aria-hidden className="shrink-0" />
+			<span className="sr-only">{t("places.here")}</span>
+			<span className="truncate">{place.name}</span>
+		</span>
 	);
 }
 
@@ -181,6 +220,10 @@ function Actions({ context }: { context: CommandContext }) {
 					? entry(unarchive, <ArchiveRestore size={14} />)
 					: entry(archive, <Archive size={14} />),
 				entry(copyId, <Copy size={14} />),
+				...(sessionSettings.available?.(context)
+					? [entry(sessionSettings, <SlidersHorizontal size={14} />, { disabled: false })]
+					: []),
+				...(stopAll.available?.(context) ? [entry(stopAll, <Square size={13} />)] : []),
 				entry(remove, <Trash2 size={14} />, { danger: true, apart: true }),
 			]}
 		/>

@@ -1,8 +1,10 @@
-import { type Ref, useEffect, useRef } from "react";
+import { type Ref, useCallback, useEffect, useRef } from "react";
+import { useStore } from "zustand";
 import { ApprovalCard } from "@/approval/card";
 import { Composer, type ComposerHandle } from "@/composer/composer";
 import type { Approval } from "@/contract/session.gen";
 import { useT } from "@/i18n/i18n";
+import { QuickSettings, useQuickRows } from "@/settings/quick";
 import { useApp, useHost, useSession } from "@/state/context";
 import type { OpenSession } from "@/state/open-session";
 import { isRunning, runningTurn } from "@/state/session";
@@ -84,14 +86,26 @@ function SessionComposer({
 	const plan = useSession(session, (state) => state.plan);
 	const queue = useSession(session, (state) => state.queue);
 	const archived = useSession(session, (state) => state.summary?.archived ?? false);
+	const quick = useQuickRows(session.id);
+	const box = useRef<ComposerHandle>(null);
+	const handle = useCallback(
+		(next: ComposerHandle | null) => {
+			box.current = next;
+			if (typeof composer === "function") composer(next);
+			else if (composer) composer.current = next;
+		},
+		[composer],
+	);
+	useHomeless(session, box);
 	return (
 		<Composer
-			ref={composer}
+			ref={handle}
 			place={session.id}
 			appName={appName}
 			enabled={enabled}
 			running={running}
 			autoFocus
+			tools={quick.rows.length > 0 && <QuickSettings sessionId={session.id} {...quick} />}
 			onSend={(text) => {
 				session.send(text);
 				return true;
@@ -113,9 +127,29 @@ function SessionComposer({
 					onClear={() => void app.clearPlan(session.id)}
 				/>
 			)}
-			{queue && <itemViews.queue.View item={queue} streaming={false} />}
+			{queue && (
+				<itemViews.queue.View
+					item={queue}
+					streaming={false}
+					session={session}
+					onTakenBack={(text) => box.current?.offer(text)}
+				/>
+			)}
 		</Composer>
 	);
+}
+
+/** Words typed for a message that waits no longer go into the message box (FAIL-A18). */
+function useHomeless(session: OpenSession, box: React.RefObject<ComposerHandle | null>) {
+	const t = useT();
+	const app = useApp();
+	const some = useStore(session.queueEdits, (edits) => edits.homeless.length > 0);
+	useEffect(() => {
+		if (!some || !box.current) return;
+		const homeless = session.takeHomeless();
+		for (const words of homeless) box.current.add(words);
+		if (homeless.length > 0) app.toast(t("queue.homeless"));
+	}, [some, session, box, app, t]);
 }
 
 function Skeleton() {

@@ -1,11 +1,19 @@
 import { ArrowLeft, PanelLeft } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useLocation, useRoute } from "wouter";
+import { useStore } from "zustand";
 import { Inbox } from "@/approval/inbox";
+import { BackgroundButton } from "@/background/button";
+import { BackgroundPanel } from "@/background/panel";
 import type { ComposerHandle } from "@/composer/composer";
 import type { SessionSummary } from "@/contract/session.gen";
 import { currentLocale, useT } from "@/i18n/i18n";
 import { useConnection, useLink } from "@/link/hooks";
+import { PlacesDialog } from "@/places/dialog";
+import { RewindDialog } from "@/rewind/dialog";
+import { SettingsDialog } from "@/settings/dialog";
+import type { SettingsAt } from "@/settings/row";
+import { Unsaved } from "@/settings/unsaved";
 import { shownSessions } from "@/sidebar/lines";
 import { Sidebar, type SidebarHandle } from "@/sidebar/sidebar";
 import { waitingApprovals } from "@/state/approvals";
@@ -45,7 +53,13 @@ export function Shell() {
 	if (connection.phase === "refused") return <WrongVersion message={connection.message} />;
 	return (
 		<TipProvider delay={500}>
-			<Routes />
+			<div className="flex h-full">
+				<div className="h-full min-w-0 flex-1">
+					<Routes />
+				</div>
+				<BackgroundPanel />
+			</div>
+			<RewindDialog />
 			<LiveRegions />
 			<Toasts />
 		</TipProvider>
@@ -104,6 +118,14 @@ function Window({
 	const [inboxOpen, setInboxOpen] = useState(false);
 	const [renaming, setRenaming] = useState(false);
 	const [deleting, setDeleting] = useState<SessionSummary>();
+	const [settingsAt, setSettingsAt] = useState<SettingsAt>();
+	const [placesOpen, setPlacesOpen] = useState(false);
+	const settings = useHost((host) => host.features.settings);
+	useEffect(() => {
+		if (!settings) setSettingsAt(undefined);
+	}, [settings]);
+	const places = useStore(app.places.store, (state) => state.places !== undefined);
+	const background = useStore(app.background.store, (state) => state.phase === "ready");
 	const online = useConnection().phase === "open";
 	const { hidden, setHidden } = size;
 
@@ -111,6 +133,9 @@ function Window({
 		() => ({
 			app,
 			online,
+			settings,
+			places,
+			background,
 			...(current ? { session: current } : {}),
 			neighbours: () => shownSessions(app.lists.store.getState(), currentLocale()),
 			window: {
@@ -127,9 +152,11 @@ function Window({
 				jumpToLatest: () => timeline.current?.jumpToLatest(),
 				rename: () => setRenaming(true),
 				confirmDelete: setDeleting,
+				openSettings: (place) => setSettingsAt({ place }),
+				openPlaces: () => setPlacesOpen(true),
 			},
 		}),
-		[app, online, current, go, narrow, hidden, setHidden],
+		[app, online, settings, places, background, current, go, narrow, hidden, setHidden],
 	);
 	useShortcuts(context);
 	useTitle();
@@ -147,14 +174,17 @@ function Window({
 
 	const listScreen = narrow && path === "/" && !empty;
 	const inbox = (
-		<Inbox
-			open={inboxOpen}
-			onOpenChange={setInboxOpen}
-			onShow={(id) => {
-				setInboxOpen(false);
-				go(`/s/${encodeURIComponent(id)}`);
-			}}
-		/>
+		<>
+			<BackgroundButton />
+			<Inbox
+				open={inboxOpen}
+				onOpenChange={setInboxOpen}
+				onShow={(id) => {
+					setInboxOpen(false);
+					go(`/s/${encodeURIComponent(id)}`);
+				}}
+			/>
+		</>
 	);
 	const side = (
 		<Sidebar
@@ -183,6 +213,7 @@ function Window({
 				{t("app.skip")}
 			</button>
 			<ConnectionLine />
+			{settingsAt === undefined && <Unsaved />}
 			<div className="flex min-h-0 flex-1">
 				{!narrow && !hidden && (
 					<div className="h-full shrink-0" style={{ width: size.width }}>
@@ -240,6 +271,7 @@ function Window({
 						) : (
 							<StartScreen
 								composer={composer}
+								onPlaces={() => setPlacesOpen(true)}
 								onStarted={(id) => go(`/s/${encodeURIComponent(id)}`)}
 							/>
 						)}
@@ -247,6 +279,13 @@ function Window({
 				)}
 			</div>
 			<Palette open={paletteOpen} onClose={() => setPaletteOpen(false)} context={context} />
+			<PlacesDialog open={placesOpen} onClose={() => setPlacesOpen(false)} />
+			<SettingsDialog
+				at={settingsAt}
+				current={current?.summary}
+				onGo={setSettingsAt}
+				onClose={() => setSettingsAt(undefined)}
+			/>
 			<Confirm
 				open={deleting !== undefined}
 				title={t("session.delete.title")}

@@ -2,16 +2,20 @@ import { type Ref, useRef } from "react";
 import { Composer, type ComposerHandle } from "@/composer/composer";
 import { useT } from "@/i18n/i18n";
 import { useConnection } from "@/link/hooks";
+import { PlaceChoice } from "@/places/choice";
 import { Start } from "@/start/start";
 import { useApp, useHost } from "@/state/context";
 import { Page } from "./pages";
 
-/** Where a conversation begins: it comes into being with its first message, named after it. */
+/** Where a conversation begins: it comes into being with its first message. */
 export function StartScreen({
 	composer,
+	onPlaces,
 	onStarted,
 }: {
 	composer: Ref<ComposerHandle>;
+	/** Leads to the list of folders. */
+	onPlaces(): void;
 	onStarted(id: string): void;
 }) {
 	const t = useT();
@@ -45,6 +49,7 @@ export function StartScreen({
 						appName={appName}
 						enabled={enabled}
 						autoFocus
+						tools={<PlaceChoice onManage={onPlaces} />}
 						onSend={(text) => app.attempt(app.start(text).then((id) => onStarted(id)))}
 					/>
 				}

@@ -7,6 +7,8 @@ import { useApp } from "@/state/context";
 import { Untrusted } from "@/ui/untrusted";
 
 const STAYS_MS = 8_000;
+/** What offers something to do waits for somebody to do it. */
+const OFFERS_MS = 30_000;
 
 /** What went wrong with something a person asked for, told where it does not get in the way. */
 export function Toasts() {
@@ -27,9 +29,9 @@ function ToastView({ toast }: { toast: Toast }) {
 	const t = useT();
 	const app = useApp();
 	useEffect(() => {
-		const timer = setTimeout(() => app.dismiss(toast.id), STAYS_MS);
+		const timer = setTimeout(() => app.dismiss(toast.id), toast.action ? OFFERS_MS : STAYS_MS);
 		return () => clearTimeout(timer);
-	}, [toast.id, app]);
+	}, [toast, app]);
 	return (
 		<div
 			data-testid="toast"
@@ -38,6 +40,19 @@ function ToastView({ toast }: { toast: Toast }) {
 			<span className="min-w-0 break-words">
 				<Untrusted text={toast.text} />
 			</span>
+			{toast.action && (
+				<button
+					type="button"
+					data-testid="toast-action"
+					className="shrink-0 font-semibold underline underline-offset-2"
+					onClick={() => {
+						app.dismiss(toast.id);
+						toast.action?.run();
+					}}
+				>
+					{toast.action.label}
+				</button>
+			)}
 			<button
 				type="button"
 				aria-label={t("toast.dismiss")}

@@ -3,20 +3,21 @@ import type { Approval } from "@/contract/session.gen";
 import { FakeServer } from "@/test/fake-server";
 import { type client, soon, started, stillTime } from "@/test/harness";
 import { approvalOf, tool } from "@/test/items";
-import { nameFrom } from "./app";
 import { waitingApprovals } from "./approvals";
 
 stillTime();
 
 describe("sessions", () => {
-	test("a session is named after the first line of its first message", async () => {
+	test("a session comes into being without a name; the server's is shown as it comes", async () => {
 		const server = new FakeServer();
 		const { app } = await started(server);
-		const id = await app.start("  Tidy   up\nand more");
+		const id = await app.start("Tidy up the kitchen and the cellar");
+		const title = () => app.lists.store.getState().byId.get(id)?.title;
+		expect(server.requestsOf("session/create")).toEqual([{}]);
+		expect(title()).toBe("");
 		await soon();
-		expect(server.need(id).summary.title).toBe("Tidy up");
-		expect(server.need(id).items).toMatchObject([{ text: "  Tidy   up\nand more" }]);
-		expect([...nameFrom("好".repeat(100))]).toHaveLength(60);
+		expect(server.need(id).items).toMatchObject([{ text: "Tidy up the kitchen and the cellar" }]);
+		expect(title()).toBe("Tidy up the kitchen ");
 	});
 
 	test("sessions left behind stay subscribed for a while, then are let go", async () => {

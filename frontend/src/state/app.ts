@@ -1,10 +1,20 @@
 import { createStore } from "zustand/vanilla";
-import type { Decision, Features, InitializeResult, ToolCallItem } from "@/contract/session.gen";
+import type {
+	Decision,
+	Features,
+	HostExt,
+	InitializeResult,
+	ToolCallItem,
+} from "@/contract/session.gen";
 import { type ApprovalsAction, emptyApprovals, reduceApprovals } from "./approvals";
+import { BackgroundTasks } from "./background-tasks";
 import { SessionLists } from "./lists";
 import { OpenSession, type Schedule, type SessionEvents } from "./open-session";
+import { Places, placeToSay } from "./places";
 import type { Port, Push } from "./port";
+import { Rewinds } from "./rewind";
 import type { SessionPush } from "./session";
+import { type OptionsPort, SettingsStore } from "./settings";
 
 export interface HostState {
 	/** The latest handshake; absent before the first. */
@@ -17,6 +27,8 @@ export interface Toast {
 	readonly id: number;
 	readonly text: string;
 	readonly tone: "error" | "plain";
+	/** What can be done about it. */
+	readonly action?: { readonly label: string; run(): void };
 }
 
 /** How errors of the connection are told apart; filled from the link's error types. */
@@ -40,6 +52,10 @@ const nothing: Features = { send: false, rewind: false, compress: false, setting
 export class App {
 	readonly host = createStore<HostState>(() => ({ features: nothing, appName: "Aalis" }));
 	readonly lists: SessionLists;
+	readonly settings: SettingsStore;
+	readonly rewinds: Rewinds;
+	readonly background: BackgroundTasks;
+	readonly places: Places;
 	readonly approvals = createStore(() => emptyApprovals);
 	readonly toasts = createStore<readonly Toast[]>(() => []);
 	private readonly open = new Map<string, OpenSession>();
@@ -52,9 +68,14 @@ export class App {
 	constructor(
 		private readonly port: Port,
 		private readonly errors: ErrorReader,
+		options: OptionsPort,
 		private readonly schedule?: Schedule,
 	) {
 		this.lists = new SessionLists(port);
+		this.settings = new SettingsStore(port, errors, options);
+		this.rewinds = new Rewinds(port, (error) => errors.message(error));
+		this.background = new BackgroundTasks(port, errors);
+		this.places = new Places(port, (error) => errors.isAway(error));
 		port.onOpen((init) => this.opened(init));
 		port.onClose(() => this.closed());
 		port.onPush((push) => this.push(push));
@@ -68,11 +89,22 @@ export class App {
 		// Watching first, then reading: nothing can fall in between.
 		void this.port.call("sessions/watch", {}).catch(() => undefined);
 		this.lists.opened();
+		this.settings.opened(init.features.settings);
+		this.background.opened();
+		this.places.opened();
 		for (const session of this.open.values()) session.open();
+	}
+
+	/** The host may speak another language from now on. */
+	private hear(ext: HostExt | undefined): void {
+		const { init } = this.host.getState();
+		if (ext && init) this.host.setState({ init: { ...init, ext } });
 	}
 
 	private closed(): void {
 		this.connected = false;
+		this.settings.closed();
+		this.background.closed();
 		for (const session of this.open.values()) session.close();
 	}
 
@@ -80,6 +112,11 @@ export class App {
 		switch (push.method) {
 			case "features/changed":
 				this.host.setState({ features: push.params.features });
+				this.settings.service(push.params.features.settings);
+				return;
+			case "session/config/changed":
+				this.hear(push.params.ext);
+				this.settings.changed();
 				return;
 			case "sessions/changed":
 				this.lists.changed(push.params);
@@ -100,8 +137,8 @@ export class App {
 			case "session/resync":
 				this.open.get(push.params.sessionId)?.push(push as SessionPush);
 				return;
-			default:
-				// Settings and background tasks have no surface here.
+			case "background/changed":
+				this.background.changed(push.params);
 				return;
 		}
 	}
@@ -139,9 +176,9 @@ export class App {
 	}
 
 	private forgetUnused(): void {
-		// A session with a message on its way stays until that has arrived.
+		// A session with a message on its way, or half a change, stays until that has arrived.
 		const unused = [...this.open.values()]
-			.filter(({ id, outbox }) => !this.looking.has(id) && outbox.getState().length === 0)
+			.filter((session) => !this.looking.has(session.id) && !session.unfinished)
 			.map(({ id }) => id);
 		for (const id of unused.slice(0, Math.max(0, unused.length - KEPT))) {
 			this.open.delete(id);
@@ -162,10 +199,18 @@ export class App {
 		isMissing: (error) => this.errors.reason(error) === "not-found",
 	};
 
-	/** Creates a session named after its first message and sends that. Resolves with its id. */
+	/**
+	 * Creates a session at the chosen place and sends its first message; the server names it. Resolves
+	 * with its id.
+	 */
 	async start(text: string): Promise<string> {
-		const name = nameFrom(text);
-		const { session } = await this.port.call("session/create", name === "" ? {} : { name });
+		const place = placeToSay(this.places.store.getState());
+		const params = place === undefined ? {} : { ext: { place } };
+		const { session } = await this.port.call("session/create", params).catch((error: unknown) => {
+			// The folder may have been taken off the list by somebody else.
+			if (place !== undefined) void this.places.read();
+			throw error;
+		});
 		this.lists.changed({ upserts: [session], removes: [] });
 		this.look(session.id).send(text);
 		return session.id;
@@ -197,6 +242,21 @@ export class App {
 	clearPlan = (sessionId: string) => this.attempt(this.port.call("plan/clear", { sessionId }));
 	proceed = (sessionId: string) => this.attempt(this.port.call("turn/continue", { sessionId }));
 
+	stopTask = (taskId: string) => this.attempt(this.background.stop(taskId));
+	/** Stops everything below a session, and its background tasks; not its own turn (SP-BG-30, -31). */
+	stopAll = (sessionId: string) =>
+		this.attempt(this.port.call("background/stopAll", { sessionId }));
+
+	/** Adds a folder. Resolves with why not, in the server's words, or nothing. */
+	async addPlace(path: string): Promise<string | undefined> {
+		try {
+			await this.places.add(path);
+			return undefined;
+		} catch (error) {
+			return this.errors.message(error);
+		}
+	}
+
 	/** Stops the turn that runs; a turn that just ended is no error. */
 	async stop(sessionId: string, turnId: string | undefined): Promise<void> {
 		try {
@@ -209,6 +269,28 @@ export class App {
 			this.toast(this.errors.message(error), "error");
 		}
 	}
+
+	/** Gives a waiting message the words that were typed for it. */
+	async changeQueued(session: OpenSession, inputId: string): Promise<void> {
+		const edit = session.queueEdits.getState().open.get(inputId);
+		if (!edit || edit.saving) return;
+		const content = edit.draft.trim();
+		if (content === edit.original.trim()) return session.editQueue({ type: "leave", inputId });
+		session.editQueue({ type: "saving", inputId });
+		try {
+			await this.port.call("ext/queue/edit", { sessionId: session.id, inputId, content });
+			session.editQueue({ type: "saved", inputId });
+		} catch (error) {
+			const reason = this.errors.reason(error);
+			const left = reason === "conflict" || reason === "not-found";
+			session.editQueue({ type: "refused", inputId, left });
+			this.toast(this.errors.message(error), "error");
+		}
+	}
+
+	/** Takes a waiting message out of the queue. True when it will enter no turn. */
+	takeBack = (sessionId: string, inputId: string) =>
+		this.attempt(this.port.call("ext/queue/remove", { sessionId, inputId }));
 
 	// ---- approvals -------------------------------------------------------------------------------
 
@@ -245,8 +327,8 @@ export class App {
 
 	// ---- toasts ----------------------------------------------------------------------------------
 
-	toast(text: string, tone: Toast["tone"] = "plain"): void {
-		const toast = { id: this.nextToast++, text, tone };
+	toast(text: string, tone: Toast["tone"] = "plain", action?: Toast["action"]): void {
+		const toast = { id: this.nextToast++, text, tone, ...(action ? { action } : {}) };
 		this.toasts.setState([...this.toasts.getState().slice(-2), toast], true);
 	}
 
@@ -256,18 +338,4 @@ export class App {
 			true,
 		);
 	}
-}
-
-const NAME_LENGTH = 60;
-
-/** The first line of a message, short enough for a row. */
-export function nameFrom(text: string): string {
-	const line = text.trim().split("\n", 1)[0]?.replace(/\s+/g, " ").trim() ?? "";
-	const letters = [...line];
-	return letters.length > NAME_LENGTH
-		? `${letters
-				.slice(0, NAME_LENGTH - 1)
-				.join("")
-				.trimEnd()}…`
-		: line;
 }

@@ -3,6 +3,12 @@ import type { Approval, SessionItem, ToolCallItem } from "@/contract/session.gen
 import { type OutboxAction, type OutboxEntry, reduceOutbox } from "./outbox";
 import type { Port } from "./port";
 import {
+	noQueueEdits,
+	type QueueEditAction,
+	type QueueEdits,
+	reduceQueueEdits,
+} from "./queue-edits";
+import {
 	emptySession,
 	reducePushes,
 	reduceSession,
@@ -61,6 +67,7 @@ const FOLLOW_PAGES = 20;
 export class OpenSession {
 	readonly store = createStore<SessionState>(() => emptySession);
 	readonly outbox: StoreApi<readonly OutboxEntry[]>;
+	readonly queueEdits = createStore<QueueEdits>(() => noQueueEdits);
 	/** The item the reader's eye rests on; undefined at the bottom. Kept by the timeline. */
 	anchor: string | undefined;
 	private queue: SessionPush[] = [];
@@ -75,6 +82,11 @@ export class OpenSession {
 		private readonly schedule: Schedule = frames(),
 	) {
 		this.outbox = createStore<readonly OutboxEntry[]>(() => readOutbox(id));
+		this.store.subscribe(({ queue }, before) => {
+			if (queue === before.queue) return;
+			const inputIds = new Set(queue?.entries.flatMap(({ ext }) => ext?.inputId ?? []));
+			this.editQueue({ type: "queue", inputIds });
+		});
 	}
 
 	/** The connection is there: whatever was shown has to be proven by a new snapshot. */
@@ -221,6 +233,23 @@ export class OpenSession {
 
 	discard(clientId: string): void {
 		this.changeOutbox({ type: "discard", clientId });
+	}
+
+	editQueue(action: QueueEditAction): void {
+		this.queueEdits.setState(reduceQueueEdits(this.queueEdits.getState(), action), true);
+	}
+
+	/** Hands over the words whose message waits no longer; they are the caller's from then on. */
+	takeHomeless(): readonly string[] {
+		const { homeless } = this.queueEdits.getState();
+		if (homeless.length > 0) this.editQueue({ type: "rehomed" });
+		return homeless;
+	}
+
+	/** Something was typed here that no server has yet. */
+	get unfinished(): boolean {
+		const { open, homeless } = this.queueEdits.getState();
+		return this.outbox.getState().length > 0 || open.size > 0 || homeless.length > 0;
 	}
 
 	private async deliver({ clientId, text }: OutboxEntry): Promise<void> {

@@ -8,6 +8,9 @@ import type {
 	SessionSummary,
 	UsageItem,
 } from "@/contract/session.gen";
+import type { Offered } from "@/state/settings";
+import { FakeSettings } from "./fake-settings";
+import { FakeWork } from "./fake-work";
 
 /**
  * A session server in memory that speaks whole frames, for tests and for looking at the interface. It
@@ -22,6 +25,10 @@ export class FakeServer {
 	language: string | undefined;
 	features: Features = { send: true, rewind: false, compress: false, settings: false };
 	readonly sessions = new Map<string, FakeSession>();
+	readonly settings = new FakeSettings(this);
+	readonly work = new FakeWork(this);
+	/** Every request for options, as the host's own address or binding gets them. */
+	readonly optionRequests: { service: string; dependency: string | undefined }[] = [];
 	/** The display names of adapter instances, by id. */
 	readonly labels = new Map<string, string>();
 	readonly approvals = new Map<string, Approval>();
@@ -70,6 +77,28 @@ export class FakeServer {
 	whenReleased(answer: () => void): void {
 		if (this.held) this.held.push(answer);
 		else answer();
+	}
+
+	/** What the host offers for a source; throws for one that nobody has. */
+	options(service: string, dependency: string | undefined): Offered {
+		this.optionRequests.push({ service, dependency });
+		const source = this.settings.sources.get(service);
+		if (!source) throw new Error(`no source ${service}`);
+		return { options: source(dependency), problems: this.settings.problems };
+	}
+
+	/** The host is set to another language. */
+	speak(language: string): void {
+		this.language = language;
+		for (const connection of this.connections)
+			connection.push("session/config/changed", { ext: { language } });
+	}
+
+	/** Services come and go. */
+	setFeatures(part: Partial<Features>): void {
+		this.features = { ...this.features, ...part };
+		for (const connection of this.connections)
+			connection.push("features/changed", { features: this.features });
 	}
 
 	requestsOf(method: string): Record<string, unknown>[] {
@@ -193,6 +222,7 @@ export class FakeError extends Error {
 export class FakeConnection {
 	readonly subscribed = new Set<string>();
 	watching = false;
+	watchingTasks = false;
 	present = false;
 	private shaken = false;
 	private gone = false;
@@ -261,13 +291,15 @@ export class FakeConnection {
 			case "sessions/watch":
 				this.watching = true;
 				return {};
+			case "background/watch":
+				this.watchingTasks = true;
+				return {};
 			case "sessions/list":
 				return list(server, params);
 			case "session/create": {
-				const name = typeof params.name === "string" ? params.name : "Session";
 				const { summary } = server.session({
 					id: server.id("s"),
-					title: name,
+					title: typeof params.name === "string" ? params.name : "",
 					updatedAt: Date.now(),
 				});
 				setTimeout(() => server.toWatchers([summary], []), 0);
@@ -319,8 +351,13 @@ export class FakeConnection {
 				return {};
 			case "approval/respond":
 				return this.respond(params);
+			case "ext/queue/edit":
+			case "ext/queue/remove":
+				return this.queued(method === "ext/queue/edit", id, params);
 			default:
-				return {};
+				return method.startsWith("session/config/")
+					? server.settings.handle(method, params)
+					: (server.work.handle(method, params) ?? {});
 		}
 	}
 
@@ -358,8 +395,25 @@ export class FakeConnection {
 		};
 		setTimeout(() => {
 			server.complete(id, item);
+			// A session without a name is named after its first message.
+			if (session.summary.title === "") server.change(id, { title: content.slice(0, 20) });
 			server.onSend?.(id, content);
 		}, 0);
+		return {};
+	}
+
+	private queued(edit: boolean, id: string, params: Record<string, unknown>): object {
+		const { server } = this;
+		const queue = server.need(id).fixed.queue;
+		const entry = queue?.entries.find(({ ext }) => ext?.inputId === params.inputId);
+		if (!queue || !entry) throw new FakeError(-32000, "That message waits no longer.", "conflict");
+		if (edit && !entry.speaker.owner)
+			throw new FakeError(-32000, "Only your own words can be changed.", "conflict");
+		const text = String(params.content).trim();
+		const entries = edit
+			? queue.entries.map((other) => (other === entry ? { ...entry, text } : other))
+			: queue.entries.filter((other) => other !== entry);
+		setTimeout(() => server.complete(id, { ...queue, entries }), 0);
 		return {};
 	}
 

@@ -72,7 +72,12 @@ export function client(server: FakeServer) {
 		client: { name: "test", version: "1" },
 		random: () => 1,
 	});
-	const app = new App(link, errorReader, (flush) => queueMicrotask(flush));
+	const app = new App(
+		link,
+		errorReader,
+		async (service, dependency) => server.options(service, dependency),
+		(flush) => queueMicrotask(flush),
+	);
 	return { transport, link, app };
 }
 

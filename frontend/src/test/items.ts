@@ -1,6 +1,7 @@
 import type {
 	AgentMessageItem,
 	Approval,
+	BackgroundTask,
 	NoticeItem,
 	ReasoningItem,
 	ToolCallItem,
@@ -55,6 +56,15 @@ export const notice = (part: Part<NoticeItem>): NoticeItem => ({
 export const turn = (part: Part<TurnItem>): TurnItem => ({
 	kind: "turn",
 	at: AT,
+	...part,
+});
+
+export const taskOf = (part: Partial<BackgroundTask> & { id: string }): BackgroundTask => ({
+	sessionId: "s",
+	kind: "tool-call",
+	label: "exec",
+	status: "running",
+	startedAt: AT,
 	...part,
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { emptySession, reduceSession, type SessionState, type TimelineItem } from "@/state/session";
 import { summaryOf } from "@/test/fake-server";
 import { agent, reasoning, tool, turn, user } from "@/test/items";
-import { lastLine, parseAnsi } from "./ansi/ansi";
+import { lastLine, parseAnsi } from "@/ui/ansi/ansi";
 import { injectorsByPlugin } from "./items/usage-parts";
 import { noBlocks, openFence, splitBlocks } from "./markdown/blocks";
 import { countAfter, isPrepend, rowsOf } from "./rows";

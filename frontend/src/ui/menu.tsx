@@ -29,8 +29,8 @@ export function Menu({
 		<BaseMenu.Root>
 			<BaseMenu.Trigger render={trigger} />
 			<BaseMenu.Portal>
-				<BaseMenu.Positioner sideOffset={4} align={align} className="z-40 outline-none">
-					<BaseMenu.Popup className="border-line bg-raised shadow-float appear max-h-[70vh] min-w-52 overflow-y-auto rounded-xl border p-1 outline-none">
+				<BaseMenu.Positioner sideOffset={4} align={align} className="z-50 outline-none">
+					<BaseMenu.Popup className="border-line bg-raised shadow-float appear max-h-[70vh] max-w-[calc(100vw-1rem)] min-w-52 overflow-y-auto rounded-xl border p-1 outline-none">
 						{entries.map((entry) => (
 							<Entry key={entry.key} entry={entry} />
 						))}

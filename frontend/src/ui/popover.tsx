@@ -8,6 +8,7 @@ export function Popover({
 	children,
 	open,
 	onOpenChange,
+	align = "end",
 	className = "",
 }: {
 	trigger: ReactElement<Record<string, unknown>>;
@@ -15,6 +16,7 @@ export function Popover({
 	children: ReactNode;
 	open?: boolean;
 	onOpenChange?(open: boolean): void;
+	align?: "start" | "end";
 	className?: string;
 }) {
 	const control = open === undefined ? {} : { open };
@@ -22,7 +24,7 @@ export function Popover({
 		<Base.Root {...control} onOpenChange={(next) => onOpenChange?.(next)}>
 			<Base.Trigger render={trigger} />
 			<Base.Portal>
-				<Base.Positioner sideOffset={6} align="end" className="z-30" collisionPadding={8}>
+				<Base.Positioner sideOffset={6} align={align} className="z-50" collisionPadding={8}>
 					<Base.Popup
 						aria-label={label}
 						className={`border-line bg-raised shadow-float appear flex max-h-[min(80vh,var(--available-height))] max-w-[calc(100vw-1rem)] flex-col rounded-2xl border outline-none ${className}`}

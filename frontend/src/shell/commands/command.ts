@@ -1,11 +1,18 @@
 import type { SessionSummary } from "@/contract/session.gen";
 import type { MessageKey } from "@/i18n/i18n";
 import type { App } from "@/state/app";
+import type { SettingsPlace } from "@/state/edits";
 
 /** What a command can act on: the app, the session in front, and the parts of the window. */
 export interface CommandContext {
 	app: App;
 	online: boolean;
+	/** There are settings to change (features.settings). */
+	settings: boolean;
+	/** There are folders to choose from or to add to. */
+	places: boolean;
+	/** There is a registry of background tasks. */
+	background: boolean;
 	session?: {
 		id: string;
 		summary?: SessionSummary;
@@ -24,6 +31,8 @@ export interface CommandContext {
 		jumpToLatest(): void;
 		rename(): void;
 		confirmDelete(session: SessionSummary): void;
+		openSettings(place: SettingsPlace): void;
+		openPlaces(): void;
 	};
 }
 

@@ -1,4 +1,5 @@
 import { archive, unarchive } from "./archive";
+import { background, stopAll } from "./background";
 import type { Command } from "./command";
 import { copyId } from "./copy-id";
 import { remove } from "./delete";
@@ -9,8 +10,11 @@ import { latest } from "./latest";
 import { nextSession, previousSession } from "./neighbour";
 import { newSession } from "./new-session";
 import { palette } from "./palette";
+import { places } from "./places";
 import { rename } from "./rename";
+import { rewind } from "./rewind";
 import { search } from "./search";
+import { sessionSettings, settings } from "./settings";
 import { stop } from "./stop";
 import { themeDark, themeLight, themeSystem } from "./theme";
 import { toggleSidebar } from "./toggle-sidebar";
@@ -19,7 +23,10 @@ import { toggleSidebar } from "./toggle-sidebar";
 export const commands: readonly Command[] = [
 	newSession,
 	stop,
+	stopAll,
+	rewind,
 	inbox,
+	background,
 	search,
 	palette,
 	focusComposer,
@@ -31,6 +38,9 @@ export const commands: readonly Command[] = [
 	unarchive,
 	remove,
 	copyId,
+	sessionSettings,
+	settings,
+	places,
 	toggleSidebar,
 	themeLight,
 	themeDark,

@@ -2,7 +2,11 @@ import { FakeServer } from "../fake-server";
 import { agent, turn } from "../items";
 import { long, streaming, waiting } from "./busy";
 import { furnished, rooms } from "./furnish";
+import { manySettings, settings } from "./settings";
 import type { Scene } from "./story";
+import { background, places, rewind } from "./work";
+
+export { FakeError } from "../fake-server";
 
 const plain =
 	(path: string) =>
@@ -45,6 +49,11 @@ export const scenes: Record<string, (now: number) => Scene> = {
 	conversation: plain("/#/s/main"),
 	list: plain("/"),
 	rooms,
+	settings,
+	manySettings,
+	background,
+	rewind,
+	places,
 	waiting,
 	streaming,
 	long: long(),

@@ -1,27 +1,18 @@
-import {
-	Ban,
-	Check,
-	ChevronRight,
-	CircleSlash,
-	FilePen,
-	Hand,
-	Loader,
-	SquareTerminal,
-	Wrench,
-	X,
-} from "lucide-react";
-import { type ReactNode, useEffect, useMemo, useState } from "react";
-import type { ToolCallItem } from "@/contract/session.gen";
+import { ChevronRight, FilePen, SquareTerminal, Wrench } from "lucide-react";
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
+import { useStore } from "zustand";
+import type { BackgroundTask, ToolCallItem } from "@/contract/session.gen";
 import { useLocale, useT } from "@/i18n/i18n";
 import { useApp, useApprovals } from "@/state/context";
+import { lastLine } from "@/ui/ansi/ansi";
+import { Output } from "@/ui/ansi/output";
 import { CopyButton } from "@/ui/copy";
 import { countChanges, diffTexts } from "@/ui/diff/diff";
 import { DiffView } from "@/ui/diff/diff-view";
 import { useNow } from "@/ui/hooks";
+import { looks } from "@/ui/looks";
 import { valueForCard } from "@/ui/sanitize";
 import { Untrusted } from "@/ui/untrusted";
-import { lastLine } from "../ansi/ansi";
-import { Output } from "../ansi/output";
 import { useTimeline } from "../context";
 import { Settlement } from "./settlement";
 import { isWaiting, stateOf, type ToolState } from "./tool-state";
@@ -30,6 +21,7 @@ import type { ItemProps } from "./view";
 /** One call of a tool: a line that says what and how far, with everything behind it. */
 export function ToolCall({ item }: ItemProps<"tool-call">) {
 	const t = useT();
+	const task = useTask(item.taskId);
 	const state = stateOf(item);
 	const waiting = isWaiting(item);
 	const failed =
@@ -53,7 +45,7 @@ export function ToolCall({ item }: ItemProps<"tool-call">) {
 				<span className="min-w-0 flex-1 truncate">
 					<Headline item={item} />
 				</span>
-				<StateMark item={item} state={state} />
+				{task ? <TaskMark task={task} /> : <StateMark item={item} state={state} />}
 				<ChevronRight
 					size={15}
 					aria-hidden
@@ -65,6 +57,7 @@ export function ToolCall({ item }: ItemProps<"tool-call">) {
 					<Untrusted text={lastLine(item.output)} />
 				</p>
 			)}
+			{task && <TaskLine task={task} />}
 			{waiting && item.approvalId && <Waiting approvalId={item.approvalId} />}
 			{item.settlement && (item.settlement.state !== "approved" || shown) && (
 				<Settlement settlement={item.settlement} />
@@ -133,16 +126,6 @@ function Changes({ removed, added }: { removed: string; added: string }) {
 	);
 }
 
-const looks: Record<ToolState, { tone: string; icon: ReactNode }> = {
-	generating: { tone: "text-soft", icon: <Loader size={14} className="pulse" /> },
-	waiting: { tone: "text-warn", icon: <Hand size={14} /> },
-	running: { tone: "text-accent", icon: <Loader size={14} className="spin" /> },
-	completed: { tone: "text-good", icon: <Check size={14} /> },
-	failed: { tone: "text-bad", icon: <X size={14} /> },
-	denied: { tone: "text-warn", icon: <Ban size={14} /> },
-	aborted: { tone: "text-soft", icon: <CircleSlash size={14} /> },
-};
-
 function StateMark({ item, state }: { item: ToolCallItem; state: ToolState }) {
 	const { t, duration } = useLocale();
 	const running = state === "running" && item.startedAt !== undefined;
@@ -171,6 +154,61 @@ function StateMark({ item, state }: { item: ToolCallItem; state: ToolState }) {
 	);
 }
 
+/** Spec SP-TOOL-25: how the work of a call that was moved goes on; of one no longer known nothing. */
+function useTask(taskId: string | undefined): BackgroundTask | undefined {
+	const { background } = useApp();
+	return useStore(background.store, ({ tasks }) =>
+		taskId === undefined ? undefined : tasks.get(taskId),
+	);
+}
+
+function TaskMark({ task }: { task: BackgroundTask }) {
+	const { t, duration } = useLocale();
+	const { status, startedAt, endedAt, exitCode } = task;
+	const now = useNow(status === "running" ? 1000 : 0);
+	return (
+		<span
+			data-testid="task-mark"
+			data-status={status}
+			className={`flex shrink-0 items-center gap-2 text-xs ${looks[status].tone}`}
+		>
+			{exitCode !== undefined && exitCode !== 0 && (
+				<span>{t("tool.exit", { code: exitCode })}</span>
+			)}
+			<span className="text-soft max-sm:hidden">{t("tool.background")}</span>
+			<span className="text-soft tabular-nums">
+				{duration(Math.max(0, (endedAt ?? now) - startedAt))}
+			</span>
+			<span className="flex items-center gap-1">
+				<span aria-hidden className="flex">
+					{looks[status].icon}
+				</span>
+				{t(`task.${status}`)}
+			</span>
+		</span>
+	);
+}
+
+function TaskLine({ task }: { task: BackgroundTask }) {
+	const t = useT();
+	const { background } = useApp();
+	return (
+		<div className="flex min-h-8 items-center gap-3 pr-3 pb-1.5 pl-9">
+			<p className="text-soft min-w-0 flex-1 truncate font-mono text-xs">
+				<Untrusted text={task.lastLine ?? ""} />
+			</p>
+			<button
+				type="button"
+				data-testid="task-open"
+				className="text-accent shrink-0 text-[13px] hover:underline"
+				onClick={() => background.show(task.id)}
+			>
+				{t("background.show")}
+			</button>
+		</div>
+	);
+}
+
 /** The approval of this very card; the same object the inbox shows. */
 function Waiting({ approvalId }: { approvalId: string }) {
 	const t = useT();
@@ -192,6 +230,7 @@ function Waiting({ approvalId }: { approvalId: string }) {
 function Body({ item, hideFacts }: { item: ToolCallItem; hideFacts: boolean }) {
 	const t = useT();
 	const { display } = item;
+	const more = useCallback((count: number) => t("common.showMore", { count }), [t]);
 	const output = item.output ?? "";
 	// A command's result repeats its output for the model; one of the two is enough for a person.
 	const result = display?.kind === "command" && output !== "" ? undefined : item.result;
@@ -219,7 +258,7 @@ function Body({ item, hideFacts }: { item: ToolCallItem; hideFacts: boolean }) {
 			)}
 			{output !== "" && (
 				<div className="group/out relative">
-					<Output text={output} label={t("tool.output")} />
+					<Output text={output} label={t("tool.output")} more={more} />
 					<span className="bg-raised absolute top-1 right-2 rounded-lg opacity-0 group-focus-within/out:opacity-100 group-hover/out:opacity-100">
 						<CopyButton
 							text={() => output}

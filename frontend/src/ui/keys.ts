@@ -1,4 +1,6 @@
-/** What a key press in the message box means. */
+import type { KeyboardEvent } from "react";
+
+/** What a key press in a box that Enter sends from means. */
 export type Intent = "send" | "stop" | "none";
 
 interface KeyPress {
@@ -12,6 +14,19 @@ interface KeyPress {
 	repeat: boolean;
 	timeStamp: number;
 }
+
+/** What the reader needs of an event. */
+export const keyPress = (event: KeyboardEvent): KeyPress => ({
+	key: event.key,
+	keyCode: event.keyCode,
+	isComposing: event.nativeEvent.isComposing,
+	shiftKey: event.shiftKey,
+	ctrlKey: event.ctrlKey,
+	metaKey: event.metaKey,
+	altKey: event.altKey,
+	repeat: event.repeat,
+	timeStamp: event.timeStamp,
+});
 
 /** So soon after a composition its last key still belongs to it. */
 const AFTER_COMPOSITION_MS = 100;

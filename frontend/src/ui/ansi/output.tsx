@@ -1,14 +1,26 @@
-import { memo, useMemo, useState } from "react";
-import { useT } from "@/i18n/i18n";
-import { Untrusted } from "@/ui/untrusted";
+import { memo, type Ref, useMemo, useState } from "react";
+import { Untrusted } from "../untrusted";
 import { parseAnsi } from "./ansi";
 
 /** A long output shows its end; the rest is one click away. */
 const SHOWN_LINES = 300;
 
 /** What a command printed. */
-export const Output = memo(function Output({ text, label }: { text: string; label: string }) {
-	const t = useT();
+export const Output = memo(function Output({
+	text,
+	label,
+	more,
+	pane,
+	onScroll,
+}: {
+	text: string;
+	label: string;
+	/** The name of the button that shows so many more lines. */
+	more(count: number): string;
+	/** The part that scrolls. */
+	pane?: Ref<HTMLElement>;
+	onScroll?(): void;
+}) {
 	const [all, setAll] = useState(false);
 	const { shown, hidden } = useMemo(() => {
 		const lines = text.replace(/\n+$/, "").split("\n");
@@ -24,10 +36,12 @@ export const Output = memo(function Output({ text, label }: { text: string; labe
 					className="text-accent px-3 pt-2 text-left text-[13px] hover:underline"
 					onClick={() => setAll(true)}
 				>
-					{t("common.showMore", { count: hidden })}
+					{more(hidden)}
 				</button>
 			)}
 			<section
+				ref={pane}
+				onScroll={onScroll}
 				// biome-ignore lint/a11y/noNoninteractiveTabindex: a pane that scrolls must be reachable by keyboard.
 				tabIndex={0}
 				aria-label={label}

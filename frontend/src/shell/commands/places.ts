@@ -1,0 +1,8 @@
+import type { Command } from "./command";
+
+export const places: Command = {
+	id: "places",
+	title: "command.places",
+	available: ({ places }) => places,
+	run: ({ window }) => window.openPlaces(),
+};
