@@ -7,14 +7,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"aalis/backend/core"
 	"aalis/backend/event"
 	"aalis/backend/store"
 	"aalis/backend/testkit"
+	"aalis/backend/text"
 )
 
 // settlement is where an approval stands: pending, or state/source.
@@ -94,6 +98,28 @@ func TestTheContentHash(t *testing.T) {
 		sum := sha256.Sum256([]byte(canonical))
 		if got, want := r.hash(a), hex.EncodeToString(sum[:]); got != want {
 			t.Errorf("got %s, want %s of %s", got, want, canonical)
+		}
+	})
+}
+
+// The participants are the people of the turn, those who joined it too, each once (decisions H5).
+func TestTheParticipantsOfAnApproval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := open(t, t.TempDir())
+		s := r.session()
+		turn := r.open(s)
+		for _, who := range []event.Speaker{{Platform: "im", UserID: "1"}, {Source: "interval"}, {Platform: "webui", UserID: "console"}, {Platform: "im", UserID: "2"}, {Platform: "im", UserID: "1", Nickname: "Ann"}} {
+			r.do(core.SendInput{Actor: owner, Session: s, Input: event.Input{Text: "and", Speaker: who}})
+		}
+		r.do(core.JoinInputs{Turn: turn})
+		r.ask(turn)
+		want := event.Origin{Kind: "hand", Participants: []event.Participant{{Platform: "webui", UserID: "console"}, {Platform: "im", UserID: "1"}, {Platform: "im", UserID: "2"}}}
+		for _, e := range r.events(s) {
+			if a, ok := e.Payload.(event.Action); ok {
+				if diff := cmp.Diff(want, a.Origin); diff != "" {
+					t.Errorf("-want +got\n%s", diff)
+				}
+			}
 		}
 	})
 }
@@ -182,11 +208,15 @@ func TestHowCallsEndWithTheirTurn(t *testing.T) {
 				r.do(core.AbortTurn{Actor: owner, Session: e.session})
 				r.do(core.StopTurn{Turn: e.turn})
 			},
-			how{event.ResultCancelled, "cancelled", false}, how{event.ResultDenied, "rejected", true}, how{event.ResultDenied, "", false},
+			how{event.ResultCancelled, "cancelled", false},
+			how{event.ResultDenied, "rejected", true},
+			how{event.ResultDenied, "", false},
 		},
 		"cut off": {
 			func(r *rig, e everything) { r.do(core.StopTurn{Turn: e.turn, Interrupted: true}) },
-			how{event.ResultFailed, "unknown", false}, how{event.ResultFailed, "unknown", true}, how{event.ResultDenied, "", false},
+			how{event.ResultFailed, "unknown", false},
+			how{event.ResultFailed, "unknown", true},
+			how{event.ResultDenied, "", false},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -209,4 +239,132 @@ func TestHowCallsEndWithTheirTurn(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What a turn leaves behind says how it went: what was open in it, why it failed, what it was opened by.
+func TestWhatTheEndOfATurnSays(t *testing.T) {
+	why := &event.Failure{Code: "server", Message: text.Plain("down"), Retryable: true, Status: 503}
+	for name, c := range map[string]struct {
+		finish, outcome string
+		failure         *event.Failure
+	}{
+		"failed":  {"error", event.Errored, why},
+		"stopped": {"aborted", event.Aborted, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := open(t, t.TempDir())
+				s := r.session()
+				begun := time.Now().UnixMilli()
+				turn := r.do(core.SendInput{Actor: event.System(), Session: s, Source: "interval", Input: event.Input{Text: "tick", Speaker: event.Speaker{Source: "interval"}}}).TurnID
+				m, th := r.do(core.StartMessage{Turn: turn, Step: 1}).ItemID, r.do(core.StartReasoning{Turn: turn, Step: 1}).ItemID
+				for item, words := range map[string]string{m: "half", th: "hm"} {
+					if err := r.loop.Text(item, words); err != nil {
+						t.Fatal(err)
+					}
+				}
+				proposed := r.do(core.ProposeTool{Turn: turn, Tool: "run_command", Step: 1}).ItemID
+				time.Sleep(time.Second)
+				call := r.do(core.ProposeTool{Turn: turn, Tool: "run_command", Step: 1}).ItemID
+				at := time.Now().UnixMilli()
+				time.Sleep(time.Second)
+				r.do(core.CallTool{Turn: turn, CallID: call, Tool: "run_command", Args: json.RawMessage(`{}`), Effect: "write", Step: 1})
+				time.Sleep(time.Second)
+				code := 0
+				done := event.Result{CallID: call, Status: event.ResultSucceeded, ExitCode: &code, Text: "out"}
+				if c.failure == nil {
+					r.do(core.AbortTurn{Actor: owner, Session: s})
+				}
+				r.do(core.CompleteTool{Turn: turn, Result: done})
+				r.do(core.StopTurn{Turn: turn, Failure: c.failure})
+
+				var kept []event.Failure
+				var end event.TurnEnd
+				for _, e := range r.events(s) {
+					switch p := e.Payload.(type) {
+					case event.Message:
+						if p.Text != "half" || p.Finish != c.finish || !p.Aborted || p.Final {
+							t.Errorf("the message is %+v", p)
+						}
+					case event.Reasoning:
+						if p.Text != "hm" {
+							t.Errorf("the thought is %+v", p)
+						}
+					case event.Result:
+						if (p.Status == event.ResultSucceeded) != (p.ExitCode != nil) || p.Text != "out" || p.Card.At != at {
+							t.Errorf("the result is %+v, its card %+v", p, p.Card)
+						}
+					case event.Failure:
+						kept = append(kept, p)
+					case event.TurnEnd:
+						end = p
+					}
+				}
+				if end.Outcome != c.outcome || end.Source != "interval" || end.StartedAt != begun || end.Cause != "" ||
+					len(end.Unexecuted) != 1 || end.Unexecuted[0].CallID != proposed {
+					t.Errorf("the end is %+v", end)
+				}
+				if c.failure == nil && (len(kept) > 0 || end.Reason != nil) {
+					t.Errorf("a stopped turn failed: %+v", kept)
+				}
+				if c.failure != nil && (len(kept) != 1 || kept[0].Status != 503 || end.Reason == nil || end.Reason.String() != "down") {
+					t.Errorf("it failed by %+v, %v", kept, end.Reason)
+				}
+				testkit.Check(t, r.st)
+			})
+		})
+	}
+}
+
+// A turn that the end of the process cut off says so, in words that invite another try (kernel 9).
+func TestACutOffTurnSaysSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := open(t, t.TempDir())
+		s := r.session()
+		r.open(s)
+		r.stop()
+		r = open(t, r.dir)
+		if err := core.Recover(t.Context(), r.loop); err != nil {
+			t.Fatal(err)
+		}
+		events := r.events(s)
+		failure, _ := events[len(events)-2].Payload.(event.Failure)
+		end, _ := events[len(events)-1].Payload.(event.TurnEnd)
+		if failure.Code != "interrupted" || !failure.Retryable || end.Outcome != event.Errored || end.Cause != event.CauseInterrupted || end.Reason == nil {
+			t.Errorf("it failed by %+v and ended with %+v", failure, end)
+		}
+	})
+}
+
+// An approved call is accepted in the same commit, one that is denied is not; an item belongs to its
+// own turn.
+func TestWhatAnAnswerMeansForTheCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := open(t, t.TempDir())
+		s, turn, m := r.message()
+		for _, approve := range []bool{true, false} {
+			a := r.ask(turn).EventID
+			rows := len(r.events(s))
+			r.do(core.AnswerAction{Actor: owner, ActionID: a, Approve: approve, Hash: r.hash(a), May: true})
+			want := []event.Kind{event.ActionResolved}
+			if approve {
+				want = append(want, event.ExecutionUpdated)
+			}
+			after := r.events(s)[rows:]
+			if got := kinds(after); !slices.Equal(got, want) {
+				t.Errorf("approved is %v: %v", approve, got)
+			}
+			if x, ok := after[len(after)-1].Payload.(event.Execution); ok && x.Status != "accepted" {
+				t.Errorf("the execution is %+v", x)
+			}
+		}
+		other := r.open(r.session())
+		for _, cmd := range []core.Command{
+			core.EndMessage{Turn: other, Message: event.Message{MessageID: m}}, core.EndReasoning{Turn: turn, ItemID: m}, core.EndMessage{Turn: turn, Message: event.Message{MessageID: turn}},
+		} {
+			if _, err := r.loop.Do(context.Background(), cmd); !errors.Is(err, store.ErrInvalid) {
+				t.Errorf("%+v: %v", cmd, err)
+			}
+		}
+	})
 }

@@ -320,6 +320,67 @@ func TestWhatASnapshotLacks(t *testing.T) {
 	})
 }
 
+// A head says up to which entry its rows go, so that what a snapshot of rows has is not shown again as
+// lacking (kernel 0.5).
+func TestAHeadIsAsNewAsItsRows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := open(t, t.TempDir())
+		s, _, m := r.message()
+		c := r.loop.Cursor()
+		for _, words := range []string{"one", "two", "three"} {
+			if err := r.loop.Text(m, words); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		time.Sleep(50 * time.Millisecond)
+		synctest.Wait()
+		if _, err := c.Take(); err != nil {
+			t.Fatal(err)
+		}
+		var head store.Head
+		r.read(func(tx *store.ReadTx) (err error) { head, err = tx.Head(r.sid(s)); return err })
+		if lacks, ok := c.Since(r.sid(s), head.Tick, c.Floor()); !ok || len(lacks) != 0 || head.Tick != c.Position() {
+			t.Errorf("the head is of tick %d, the newest entry of %d; %d entries are lacking", head.Tick, c.Position(), len(lacks))
+		}
+	})
+}
+
+// Whoever hears of an item, by its receipt or in the log, may stream into it at once.
+func TestAnItemIsOpenBeforeAnybodyHearsOfIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := open(t, t.TempDir())
+		turn := r.open(r.session())
+		cursor := r.loop.Cursor()
+		ctx, end := context.WithCancel(t.Context())
+		var reader sync.WaitGroup
+		reader.Go(func() {
+			for {
+				entries, err := cursor.Next(ctx)
+				if err != nil {
+					return
+				}
+				for _, e := range entries {
+					if e.Fact != nil && e.Fact.Kind == event.MessageStarted {
+						if err := r.loop.Text(e.Fact.ID, "seen"); err != nil {
+							t.Errorf("in the log: %v", err)
+						}
+					}
+				}
+			}
+		})
+		for range 200 {
+			m := r.do(core.StartMessage{Turn: turn, Step: 1}).ItemID
+			if err := r.loop.Text(m, "told"); err != nil {
+				t.Errorf("by its receipt: %v", err)
+			}
+		}
+		synctest.Wait()
+		end()
+		reader.Wait()
+	})
+}
+
 // A head that stands elsewhere than its log is found when the loop is made, and made anew, before
 // anything gets a number from it (kernel 9).
 func TestHeadsAreComparedWithTheLogAtStart(t *testing.T) {

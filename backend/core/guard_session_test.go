@@ -2,13 +2,16 @@ package core_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"aalis/backend/core"
 	"aalis/backend/event"
+	"aalis/backend/fault"
 	"aalis/backend/store"
+	"aalis/backend/testkit"
 )
 
 // left counts what is left of a session that was deleted: rows, and those that still say something.
@@ -56,7 +59,7 @@ func TestTheEraser(t *testing.T) {
 			t.Errorf("%d rows are left, %d of them speak; want the skeleton", rows, speak)
 		}
 	}
-	t.Run("while the program runs", func(t *testing.T) {
+	t.Run("SP-SESS-14 while the program runs, of every descendant too", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := open(t, t.TempDir())
 			r.erasing()
@@ -108,6 +111,122 @@ func TestTheEraser(t *testing.T) {
 			if rows, _ := r.left(sid); rows != 0 {
 				t.Errorf("%d rows are left", rows)
 			}
+		})
+	})
+}
+
+// turnRow is a turn as it stands.
+func (r *rig) turnRow(id string) (row store.Turn) {
+	r.t.Helper()
+	r.read(func(tx *store.ReadTx) (err error) { row, err = tx.Turn(id); return err })
+	return row
+}
+
+func (r *rig) queue(session string) (waiting []event.Waiting) {
+	r.t.Helper()
+	sid := r.sid(session)
+	r.read(func(tx *store.ReadTx) (err error) { waiting, err = tx.PendingInputs(sid); return err })
+	return waiting
+}
+
+func TestStoppingAllBelow(t *testing.T) {
+	t.Run("SP-BG-30 SP-BG-31 turns and queues below are stopped and emptied; its own, and those elsewhere, are left alone", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r := open(t, t.TempDir())
+			root := r.session()
+			child := r.do(core.CreateSession{Actor: owner, Parent: root}).SessionID
+			deep := r.do(core.CreateSession{Actor: owner, Parent: child}).SessionID
+			var turns []string
+			for _, s := range []string{root, child, deep, r.session()} {
+				turns = append(turns, r.open(s))
+				r.open(s) // waits
+			}
+			asked := r.ask(turns[2]).EventID
+			if got := r.do(core.StopDescendants{Actor: owner, Session: root}); got.Count != 2 {
+				t.Errorf("%d turns were stopped", got.Count)
+			}
+			for i, stopped := range []bool{false, true, true, false} {
+				row := r.turnRow(turns[i])
+				if waiting := r.queue(row.Session); (row.CancelSeq != 0) != stopped || (len(waiting) == 0) != stopped {
+					t.Errorf("number %d: %+v, %d wait", i, row, len(waiting))
+				}
+			}
+			if got := r.settlement(asked); got != "cancelled/turn-ended" {
+				t.Errorf("what it asked is %s", got)
+			}
+			r.do(core.StopTurn{Turn: turns[2]})
+			if got := r.turnRow(turns[2]); got.Outcome != event.Aborted {
+				t.Errorf("it ended as %+v", got)
+			}
+			for _, e := range r.events(deep) {
+				if e.Kind == event.TurnStarted && e.Turn != turns[2] {
+					t.Error("what waited opened a turn")
+				}
+			}
+		})
+	})
+}
+
+// What runs and what waits in a session ends in the log before its tombstone, below it as well
+// (decisions B16).
+func TestADeletionEndsWhatRunsAndWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := open(t, t.TempDir())
+		root := r.session()
+		child := r.do(core.CreateSession{Actor: owner, Parent: root}).SessionID
+		for _, s := range []string{root, child} {
+			r.ask(r.open(s))
+			r.open(s) // waits
+		}
+		r.do(core.DeleteSession{Actor: owner, Session: root})
+		want := []event.Kind{
+			event.InputDropped, event.UserInterrupt, event.ActionResolved, event.ExecutionUpdated, event.ToolResult, event.TurnEnded, event.SessionDeleted,
+		}
+		for _, s := range []string{root, child} {
+			if got := kinds(r.events(s)); !slices.Equal(got[len(got)-len(want):], want) {
+				t.Errorf("it ends with %v", got)
+			}
+		}
+		testkit.Check(t, r.st)
+	})
+}
+
+// A rewind is of a turn of the session that lives and is over, while none runs (spec/README 8, 13).
+func TestWhatCanBeRewound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := open(t, t.TempDir())
+		s, other := r.session(), r.session()
+		first, elsewhere := r.open(s), r.open(other)
+		r.do(core.EndSilent{Turn: first})
+		r.do(core.EndSilent{Turn: elsewhere})
+		running := r.open(s)
+		rewind := func(turn string) error {
+			_, err := r.loop.Do(context.Background(), core.RewindTurn{Actor: owner, Session: s, Turn: turn, UndoID: event.NewID()})
+			return err
+		}
+		for _, turn := range []string{first, running} {
+			if err := rewind(turn); !fault.Is(err, fault.Conflict) {
+				t.Errorf("while one runs: %v", err)
+			}
+		}
+		r.do(core.EndSilent{Turn: running})
+		for name, turn := range map[string]string{"of another session": elsewhere, "that never was": event.NewID()} {
+			if err := rewind(turn); !fault.Is(err, fault.NotFound) {
+				t.Errorf("a turn %s: %v", name, err)
+			}
+		}
+		if err := rewind(first); err != nil {
+			t.Error(err)
+		}
+		if err := rewind(first); !fault.Is(err, fault.NotFound) {
+			t.Errorf("a second time: %v", err)
+		}
+		r.read(func(tx *store.ReadTx) error {
+			dead, err := tx.DeadTurns(r.sid(s))
+			if len(dead) != 1 || !dead[first] {
+				t.Errorf("dead are %v", dead)
+			}
+			return err
 		})
 	})
 }

@@ -252,8 +252,13 @@ func TestAnInputIsTakenOncePerKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := open(t, t.TempDir())
 		s := r.session()
-		c := core.SendInput{Actor: owner, Session: s, Input: say("hello"), Key: "s:owner:1"}
+		own := event.NewID()
+		c := core.SendInput{Actor: owner, Session: s, Input: say("hello"), Key: "s:owner:1", EventID: own}
 		first := r.do(c)
+		if first.EventID != own {
+			t.Errorf("its id is %s, not its own", first.EventID)
+		}
+		c.EventID = ""
 		again := func(when string) {
 			t.Helper()
 			rows := len(r.events(s))

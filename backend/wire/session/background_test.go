@@ -142,6 +142,7 @@ func TestBackgroundList(t *testing.T) {
 		p.do("background/watch", m{})
 		root := s.session("root")
 		l := s.task(root)
+		synctest.Wait() // its start has been pushed, by itself
 		l.print("words\n")
 		time.Sleep(2 * time.Second)
 		p.tasks()

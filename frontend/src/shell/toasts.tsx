@@ -16,7 +16,7 @@ export function Toasts() {
 	return (
 		<div
 			role="status"
-			className="pointer-events-none fixed inset-x-0 bottom-4 z-50 flex flex-col items-center gap-2 px-4"
+			className="pointer-events-none fixed inset-x-0 bottom-28 z-50 flex flex-col items-center gap-2 px-4"
 		>
 			{toasts.map((toast) => (
 				<ToastView key={toast.id} toast={toast} />
