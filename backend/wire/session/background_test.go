@@ -289,6 +289,13 @@ func TestStopAll(t *testing.T) {
 		equal(t, statuses(), []session.TaskStatus{"stopped", "stopped", "running"})
 		s.do(core.StopTurn{Turn: under})
 		synctest.Wait()
+		s.read(func(tx *store.ReadTx) error {
+			turn, err := tx.Turn(own)
+			if turn.CancelSeq != 0 {
+				t.Error("the session's own turn was told to stop")
+			}
+			return err
+		})
 		if s.running(root) != own || s.running(below) != "" {
 			t.Errorf("running: %q, %q", s.running(root), s.running(below))
 		}
