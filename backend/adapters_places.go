@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"aalis/backend/core"
 	"aalis/backend/engine"
@@ -35,15 +36,13 @@ func (p places) of(key string) engine.Place {
 			return err
 		case found:
 			place.Root = root
-		case !isFolderKey(key): // a room works in the default workspace
+		case !strings.HasPrefix(key, core.WorkspacePlace): // a room works in the default workspace
 			place.Root = p.workspace
 		}
 		return nil
 	})
 	return place
 }
-
-func isFolderKey(key string) bool { return len(key) > 10 && key[:10] == "workspace:" }
 
 func (p places) List(ctx context.Context, lang text.Language) ([]session.PlaceInfo, error) {
 	all := []session.PlaceInfo{info(store.Project{Place: core.DefaultPlace, Name: text.New("place.default").In(lang), Root: p.workspace})}
@@ -78,7 +77,7 @@ func (p places) Add(ctx context.Context, path, name string) (session.PlaceInfo, 
 	if err != nil {
 		return session.PlaceInfo{}, err
 	}
-	return info(store.Project{Place: got.ItemID, Name: got.ItemID[len("workspace:"):], Root: root}), nil
+	return info(store.Project{Place: got.ItemID, Name: strings.TrimPrefix(got.ItemID, core.WorkspacePlace), Root: root}), nil
 }
 
 func (p places) Remove(ctx context.Context, key string) error {

@@ -11,8 +11,8 @@ import (
 	"aalis/backend/text"
 )
 
-// workspacePlace begins the keys of folders (decisions B33).
-const workspacePlace = "workspace:"
+// WorkspacePlace begins the keys of folders (decisions B33).
+const WorkspacePlace = "workspace:"
 
 // maxPlaceName bounds a place's name, in characters.
 const maxPlaceName = 64
@@ -42,7 +42,7 @@ func (c AddPlace) run(w *write) (Receipt, error) {
 			return Receipt{}, fault.New(fault.Conflict, text.New("place.name-taken", "name", name))
 		}
 	}
-	key := workspacePlace + name
+	key := WorkspacePlace + name
 	if key == DefaultPlace {
 		return Receipt{}, fault.New(fault.Conflict, text.New("place.name-taken", "name", name))
 	}
@@ -72,7 +72,7 @@ func (w *write) place(key string) (string, error) {
 	if key == "" || key == DefaultPlace {
 		return DefaultPlace, nil
 	}
-	if !strings.HasPrefix(key, workspacePlace) {
+	if !strings.HasPrefix(key, WorkspacePlace) {
 		return key, nil
 	}
 	_, found, err := w.PlaceRoot(key)

@@ -88,15 +88,8 @@ func (c RewindTurn) run(w *write) (Receipt, error) {
 
 // rewindable gives a session and one of its turns that lives and is over; fault.Conflict while any runs.
 func (w *write) rewindable(session, turn string) (s store.Session, t store.Turn, err error) {
-	if s, err = w.session(session); err != nil {
+	if s, err = w.idle(session); err != nil {
 		return s, t, err
-	}
-	h, err := w.Head(s.SID)
-	if err != nil {
-		return s, t, err
-	}
-	if h.RunningTurn != "" {
-		return s, t, fault.New(fault.Conflict, text.New("turn.running"))
 	}
 	dead, err := w.DeadTurns(s.SID)
 	if err != nil {
@@ -118,16 +111,9 @@ type UndoRewind struct {
 }
 
 func (c UndoRewind) run(w *write) (Receipt, error) {
-	s, err := w.session(c.Session)
+	s, err := w.idle(c.Session)
 	if err != nil {
 		return Receipt{}, err
-	}
-	h, err := w.Head(s.SID)
-	if err != nil {
-		return Receipt{}, err
-	}
-	if h.RunningTurn != "" {
-		return Receipt{}, fault.New(fault.Conflict, text.New("turn.running"))
 	}
 	undo, found, err := w.Checkpoint(c.UndoID)
 	if err != nil {

@@ -92,6 +92,19 @@ func (w *write) cancelActions(t store.Turn, state, source string) error {
 	return nil
 }
 
+// idle gives a session in which no turn runs; fault.Conflict while one does.
+func (w *write) idle(id string) (store.Session, error) {
+	s, err := w.session(id)
+	if err != nil {
+		return s, err
+	}
+	h, err := w.Head(s.SID)
+	if err == nil && h.RunningTurn != "" {
+		err = fault.New(fault.Conflict, text.New("turn.running"))
+	}
+	return s, err
+}
+
 // ContinueTurn goes on after the tool-call limit, with a fresh budget (decisions F8).
 type ContinueTurn struct {
 	Actor   event.Actor
@@ -99,19 +112,12 @@ type ContinueTurn struct {
 }
 
 func (c ContinueTurn) run(w *write) (Receipt, error) {
-	s, err := w.session(c.Session)
+	s, err := w.idle(c.Session)
 	if err != nil {
 		return Receipt{}, err
 	}
 	if err := gate(s); err != nil {
 		return Receipt{}, err
-	}
-	h, err := w.Head(s.SID)
-	if err != nil {
-		return Receipt{}, err
-	}
-	if h.RunningTurn != "" {
-		return Receipt{}, fault.New(fault.Conflict, text.New("turn.running"))
 	}
 	last, found, err := w.LastTurn(s.SID)
 	if err != nil {

@@ -295,7 +295,7 @@ func placeLayers(places []store.Home, labels map[string]map[string]text.Text) []
 			l.Label = text.New("settings.place-window", "type", kind, "name", name)
 			windows = append(windows, l)
 		default:
-			l.Label = text.New("settings.place-workspace", "name", cmp.Or(p.Name, strings.TrimPrefix(p.Key, "workspace:")))
+			l.Label = text.New("settings.place-workspace", "name", cmp.Or(p.Name, strings.TrimPrefix(p.Key, core.WorkspacePlace)))
 			all = append(all, l)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Check looks at the database of a folder that nobody has open, and neither changes nor migrates it:
@@ -37,7 +38,7 @@ func Check(dir string) error {
 		return fmt.Errorf("checking the database: %w", err)
 	}
 	if said != "ok" {
-		return fmt.Errorf("the database is damaged: %s", said)
+		return fmt.Errorf("the database %s is damaged; move it away or put a backup in its place: %s", path, strings.ReplaceAll(said, "\n", " "))
 	}
 	return nil
 }

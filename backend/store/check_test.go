@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -66,21 +65,31 @@ func TestCheck(t *testing.T) {
 			t.Error(l)
 		}
 	})
-	t.Run("a damaged one is told", func(t *testing.T) {
-		dir := filed(t)
-		path := filepath.Join(dir, FileName)
-		bytes, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := 4096; i < len(bytes); i += 97 {
-			bytes[i] ^= 0x5a
-		}
-		if err := os.WriteFile(path, bytes, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := Check(dir); err == nil || !strings.Contains(err.Error(), "database") {
-			t.Errorf("got %v", err)
+	t.Run("a damaged one is told, wherever it is damaged", func(t *testing.T) {
+		for where, damage := range map[string]func(bytes []byte){
+			"its header":         func(b []byte) { copy(b, "nothing of the kind") },
+			"one of its pages":   func(b []byte) { clear(b[len(b)-4096:]) },
+			"most of its pages":  func(b []byte) { clear(b[8192:]) },
+			"the end is missing": nil,
+		} {
+			path := filepath.Join(filed(t), FileName)
+			bytes, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if damage == nil {
+				bytes = bytes[:len(bytes)/2]
+			} else {
+				damage(bytes)
+			}
+			if err := os.WriteFile(path, bytes, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := Check(filepath.Dir(path)); err == nil {
+				t.Errorf("%s: nothing is told", where)
+			} else {
+				t.Log(where, err)
+			}
 		}
 	})
 }

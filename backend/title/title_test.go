@@ -170,6 +170,21 @@ func TestNames(t *testing.T) {
 			})
 		}
 	})
+	t.Run("only the first exchange is asked about, whatever came of it", func(t *testing.T) {
+		asked := 0
+		named(t, func(context.Context, string, string, string) (string, error) {
+			asked++
+			return "", errors.New("no model")
+		}, func(r *rig) {
+			s := r.do(core.CreateSession{Actor: owner}).SessionID
+			for range 3 {
+				r.reply(r.send(s, "hello"), "hi")
+			}
+			if asked != 1 {
+				t.Errorf("asked %d times", asked)
+			}
+		})
+	})
 	t.Run("a session that is deleted meanwhile is let go", func(t *testing.T) {
 		named(t, func(context.Context, string, string, string) (string, error) {
 			time.Sleep(time.Second)

@@ -83,11 +83,8 @@ func titleOf(s store.Session, lang text.Language) string {
 	return text.New("session.default-name", "time", at).In(lang)
 }
 
-// windowPlace and workspacePlace begin the keys of places (decisions B33).
-const (
-	windowPlace    = "window:"
-	workspacePlace = "workspace:"
-)
+// windowPlace begins the keys of chat windows (decisions B33).
+const windowPlace = "window:"
 
 // placeOf is where a root lives; nil for a record that was filed as a fallback, which has none (Spec
 // SP-SUM-12 to -18).
@@ -99,7 +96,7 @@ func placeOf(root store.Session, lang text.Language) *Place {
 	case key == core.DefaultPlace:
 		return &Place{Key: key, Kind: PlaceWorkspace, Name: text.New("place.default").In(lang)}
 	case !strings.HasPrefix(key, windowPlace):
-		return &Place{Key: key, Kind: PlaceWorkspace, Name: strings.TrimPrefix(key, workspacePlace)}
+		return &Place{Key: key, Kind: PlaceWorkspace, Name: strings.TrimPrefix(key, core.WorkspacePlace)}
 	}
 	name := key
 	if root.Chat != nil && root.Chat.Name != "" {

@@ -120,7 +120,7 @@ export function places(now: number): Scene {
 		{
 			key: "workspace:a very long name of a folder on a stick",
 			name: "a very long name of a folder on a stick",
-			root: "/media/ann/USB-STICK-64/work/a very long name of a folder on a stick",
+			root: "/media/ann/USB-STICK-64/projects/a very long name of a folder on a stick",
 			sessions: 1,
 			missing: true,
 		},
