@@ -19,6 +19,7 @@ mkdir -p "$logs"
 passed=0
 failed=0
 summary=()
+broken=()
 
 # part NAME COMMAND… runs one part and keeps its output; all of it is shown when it fails.
 part() {
@@ -39,6 +40,7 @@ part() {
 	else
 		failed=$((failed + 1))
 		summary+=("FAIL  $(printf '%-18s %7s' "$name" "$took")")
+		broken+=("$name")
 		printf 'FAIL %7s\n' "$took"
 		sed 's/^/    /' "$log" | tail -n 200
 	fi
@@ -142,6 +144,13 @@ main() {
 	printf '%s\n' "${summary[@]}"
 	echo
 	echo "$((passed + failed)) parts in $((SECONDS / 60)) min $((SECONDS % 60)) s; logs in $logs, pictures in frontend/test-results"
+	# Once more and last, since whoever keeps only the end of this output wants to know what broke.
+	local name
+	for name in "${broken[@]}"; do
+		echo
+		echo "$name:"
+		grep -aE -A 12 'FAIL|panic:|DATA RACE|rror:|timed out' "$logs/$name.log" | cut -c 1-300 | tail -n 24
+	done
 	echo "$passed passed, $failed failed"
 	[ $failed -eq 0 ]
 }

@@ -270,5 +270,4 @@ test("the log holds no message and no secret", () => {
 		assert.equal(log.includes(secret), false, secret);
 });
 
-await suite.run();
-await server.stop();
+await suite.run({ after: () => server.stop() });

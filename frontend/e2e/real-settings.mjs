@@ -150,6 +150,10 @@ test("nothing went wrong in the page", () => {
 	assert.deepEqual(tab.problems, []);
 });
 
-await suite.run((name) => tab.picture(`failed-${name}`));
-await browser.close();
-await server.stop();
+await suite.run({
+	onFailure: (name) => tab.picture(`failed-${name}`),
+	after: async () => {
+		await browser.close();
+		await server.stop();
+	},
+});

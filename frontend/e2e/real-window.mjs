@@ -222,6 +222,10 @@ test("without a display it says so and ends", async () => {
 	assert.equal(existsSync(join(desk.dataDir, "run/server.json")), false);
 });
 
-await suite.run((name) => desk.picture(`failed-${name}`));
-await browser.close();
-await desk.stop();
+await suite.run({
+	onFailure: (name) => desk.picture(`failed-${name}`),
+	after: async () => {
+		await browser.close();
+		await desk.stop();
+	},
+});

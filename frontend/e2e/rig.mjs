@@ -34,6 +34,10 @@ export class Program {
 		this.out = "";
 		this.err = "";
 		this.child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], ...options });
+		// Who ends before reading what it is told (EPIPE) is judged by its exit code.
+		this.child.stdin?.on("error", (error) => {
+			this.err += error.message;
+		});
 		this.child.stdout?.on("data", (data) => {
 			this.out += data;
 		});
@@ -153,13 +157,24 @@ export class Suite {
 		this.tests.push({ name, run });
 	}
 
-	async run(onFailure = async () => undefined) {
+	/** Runs the tests and then what clears up, `after`, which is told of and fails nothing. */
+	async run({ onFailure = async () => undefined, after = async () => undefined } = {}) {
 		mkdirSync(pictures, { recursive: true });
 		const only = process.env.E2E_ONLY;
 		const failed = [];
 		let passed = 0;
+		let current = "no test";
+		// What nobody awaited counts for the test it came up in, and does not end the others.
+		process.on("uncaughtException", (error) => {
+			const drivers = /playwright-core/.test(error?.stack) && !/\/e2e\//.test(error.stack);
+			console.log(
+				`${drivers ? "the driver said" : "FAIL"}  in ${current}: ${error?.stack ?? error}`,
+			);
+			if (!drivers) failed.push(`${current}, uncaught`);
+		});
 		for (const { name, run } of this.tests) {
 			if (only && !name.includes(only)) continue;
+			current = name;
 			const began = performance.now();
 			const took = () => `${Math.round(performance.now() - began)} ms`;
 			try {
@@ -174,6 +189,8 @@ export class Suite {
 				);
 			}
 		}
+		current = "clearing up";
+		await after().catch((error) => console.log(`clearing up: ${error.stack}`));
 		console.log(`${passed} passed, ${failed.length} failed`);
 		process.exitCode = failed.length === 0 ? 0 : 1;
 		// What a failed test left running must not keep the run from ending. Without such this never fires.
