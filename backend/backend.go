@@ -193,7 +193,7 @@ func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error
 	})
 	if b.sessions, err = session.NewServer(session.Options{
 		Name: "aalis", AppName: b.name, Language: b.language, Loop: b.loop, Log: b.log,
-		Services: session.Services{Agent: agent{b.loop}, Settings: b.settings, Approvals: b.approval, Plans: true, Places: folders, Checkpoints: kept, Background: b.tasks, Display: display(registry), Usage: b.turns.Usage},
+		Services: session.Services{Agent: agent{b.loop}, Settings: b.settings, Approvals: b.approval, Plans: true, Places: folders, Compression: b.turns, Checkpoints: kept, Background: b.tasks, Display: display(registry), Usage: b.turns.Usage},
 	}); err != nil {
 		return err
 	}

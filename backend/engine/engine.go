@@ -50,6 +50,32 @@ type Titler interface {
 	Title(ctx context.Context, t Turn, question, answer string) (string, error)
 }
 
+// Compressor is an engine that can shorten a conversation.
+type Compressor interface {
+	// Keep gives how many of the newest entries stay when a conversation is shortened; ok is false when
+	// nothing is gained by it. t has a turn when it is shortened by itself.
+	Keep(ctx context.Context, t Turn, said []Entry) (keep int, ok bool, err error)
+	// Summarize writes what stands in place of gone, in front of kept. An error that a person can act on
+	// is a *Failure.
+	Summarize(ctx context.Context, t Turn, gone, kept []Entry, facts Facts) (Summary, error)
+}
+
+// Facts is what a summary must keep whatever its author makes of the conversation, a line each.
+type Facts struct {
+	Plan   []string // entries with their states
+	Open   []string // what waits for the owner's approval
+	Failed []string // calls that failed, and how
+	Files  []string // paths that were changed
+}
+
+// Summary is what stands for the beginning of a conversation.
+type Summary struct {
+	Text       string
+	Model      string // entry id of the model that wrote it, "" when none did
+	Prompt     int    // tokens the writing cost
+	Completion int
+}
+
 // Turn is what an engine is told when it begins.
 type Turn struct {
 	SessionID string
@@ -59,6 +85,9 @@ type Turn struct {
 	Place     Place
 	ToolLimit int      // model calls with tool calls allowed in this turn, 0 for what is set
 	Settings  Settings // nil: nothing is set
+	// Context is the tokens of the newest call of the session and its answer, as a provider counted them;
+	// 0 when none did.
+	Context int
 }
 
 // Settings are a session's values of the fields its engine declared.
@@ -87,6 +116,7 @@ type Entry struct {
 	Tool   string
 	Args   json.RawMessage
 	Result string
+	Status ToolStatus // "" while it runs
 }
 
 // EntryKind names what an Entry is.
@@ -99,6 +129,8 @@ const (
 	EntryReasoning EntryKind = "reasoning"
 	EntryTool      EntryKind = "tool"
 	EntryNotice    EntryKind = "notice" // a host notice the model should know of
+	// EntrySummary stands for everything before it.
+	EntrySummary EntryKind = "summary"
 )
 
 // Input is one input that joined the running turn.
@@ -131,6 +163,7 @@ type ModelCall struct {
 	ContextWindow int
 	Parts         []UsagePart
 	LatencyMS     int64
+	CompressAt    float64 // share of the window at which the conversation is shortened, 0 for never
 }
 
 // UsagePart is one line of the breakdown of the context, in display order.
@@ -212,6 +245,10 @@ type Host interface {
 	// EndMessage completes a message that is not the turn's last.
 	EndMessage(ctx context.Context, m MessageEnd) error
 	ModelCalled(ctx context.Context, c ModelCall) error
+	// Compress is asked before every call of a model. With want it shortens the conversation, which a
+	// person sees. shortened says that History gives less than it gave before, because of this call or
+	// of a person's; a compression that failed is told to the owner and is no error here.
+	Compress(ctx context.Context, want bool) (shortened bool, err error)
 
 	// ProposeTool shows the card while the model still writes the arguments.
 	ProposeTool(ctx context.Context, name string) (callID string, err error)

@@ -72,13 +72,24 @@ type Cleared struct {
 	Through int64 `json:"throughSeq"`
 }
 
-// Compacted replaces the conversation up to a number by a summary, for the model only.
+// Compacted replaces the conversation up to a number by a summary, for the model only. It holds while
+// what it covers is neither cleared nor has other dead turns than Without; then Previous holds again.
 type Compacted struct {
-	Through      int64  `json:"throughSeq"`
-	Summary      string `json:"summary"`
-	Model        string `json:"model,omitempty"`
-	TokensBefore int    `json:"tokensBefore"`
-	TokensAfter  int    `json:"tokensAfter"`
+	Through      int64    `json:"throughSeq"`
+	Summary      string   `json:"summary"` // all that the model reads in place of what is covered
+	Model        string   `json:"model,omitempty"`
+	TokensBefore int      `json:"tokensBefore"`
+	TokensAfter  int      `json:"tokensAfter"`
+	Automatic    bool     `json:"automatic,omitempty"`
+	Previous     int64    `json:"previousSeq,omitempty"` // seq of the one before, 0 without
+	Without      []string `json:"without,omitempty"`     // dead turns among what is covered
+	// Files and Failed are facts of what is covered, for the next one to carry on.
+	Files  []string `json:"files,omitempty"`
+	Failed []string `json:"failed,omitempty"`
+	// Prompt and Completion are the tokens the summary cost; Usage is the context afterwards.
+	Prompt     int        `json:"promptTokens,omitempty"`
+	Completion int        `json:"completionTokens,omitempty"`
+	Usage      *ModelCall `json:"usage,omitempty"`
 }
 
 // Restored reports what a rewind did to files.

@@ -69,7 +69,9 @@ type ModelCall struct {
 	Window     int         `json:"contextWindow"`
 	Parts      []UsagePart `json:"parts,omitempty"`
 	Purpose    string      `json:"purpose,omitempty"`
-	LatencyMS  int64       `json:"latencyMs,omitempty"`
+	// CompressAt is the share of the window at which the conversation would be shortened; 0 for never.
+	CompressAt float64 `json:"compressAt,omitempty"`
+	LatencyMS  int64   `json:"latencyMs,omitempty"`
 }
 
 // UsagePart is one line of the breakdown of the context.

@@ -47,6 +47,7 @@ type Head struct {
 	PlanSeq        int64
 	UsageSeq       int64
 	ClearedSeq     int64
+	CompactedSeq   int64
 	Children       int64
 	SubAttention   int64
 	SubBusy        int64
@@ -59,9 +60,9 @@ type Head struct {
 const headColumns = `h.sid, h.last_seq, h.ch_last_seq, h.ch_last_kseq, h.ch_last_at, h.updated_at, h.record_at, h.tick, h.running_turn_id,
 	h.last_outcome, h.last_ended_at, h.last_reply_at, h.last_error, h.pending_actions, h.open_tools, h.open_background, h.tokens_in,
 	h.tokens_out, h.plan_seq, h.usage_seq, h.cleared_seq, h.children, h.sub_attention, h.sub_busy, h.sub_tokens_in, h.sub_tokens_out,
-	h.list, h.rank`
+	h.list, h.rank, h.compacted_seq`
 
-const headWidth = 28
+const headWidth = 29
 
 func scanHead(r row) Head {
 	return Head{
@@ -69,7 +70,7 @@ func scanHead(r row) Head {
 		Tick: r.int(7), RunningTurn: r.str(8), LastOutcome: r.str(9), LastEndedAt: r.int(10), LastReplyAt: r.int(11), LastError: r.str(12),
 		Pending: r.int(13), OpenTools: r.int(14), OpenBackground: r.int(15), TokensIn: r.int(16), TokensOut: r.int(17), PlanSeq: r.int(18),
 		UsageSeq: r.int(19), ClearedSeq: r.int(20), Children: r.int(21), SubAttention: r.int(22), SubBusy: r.int(23), SubTokensIn: r.int(24),
-		SubTokensOut: r.int(25), List: r.int(26), Rank: r.int(27),
+		SubTokensOut: r.int(25), List: r.int(26), Rank: r.int(27), CompactedSeq: r.int(28),
 	}
 }
 
@@ -102,8 +103,9 @@ func (r reads) Head(sid int64) (Head, error) {
 func (tx *Tx) writeHead(h *Head) error {
 	_, err := tx.c.exec(`INSERT INTO session_heads(sid, last_seq, ch_last_seq, ch_last_kseq, ch_last_at, updated_at, record_at, tick,
 		running_turn_id, last_outcome, last_ended_at, last_reply_at, last_error, pending_actions, open_tools, open_background, tokens_in,
-		tokens_out, plan_seq, usage_seq, cleared_seq, children, sub_attention, sub_busy, sub_tokens_in, sub_tokens_out, list, rank)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+		tokens_out, plan_seq, usage_seq, cleared_seq, children, sub_attention, sub_busy, sub_tokens_in, sub_tokens_out, list, rank,
+		compacted_seq)
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
 		ON CONFLICT(sid) DO UPDATE SET last_seq=excluded.last_seq, ch_last_seq=excluded.ch_last_seq, ch_last_kseq=excluded.ch_last_kseq,
 		ch_last_at=excluded.ch_last_at, updated_at=excluded.updated_at, record_at=excluded.record_at, tick=excluded.tick,
 		running_turn_id=excluded.running_turn_id, last_outcome=excluded.last_outcome, last_ended_at=excluded.last_ended_at,
@@ -111,11 +113,12 @@ func (tx *Tx) writeHead(h *Head) error {
 		open_tools=excluded.open_tools, open_background=excluded.open_background, tokens_in=excluded.tokens_in,
 		tokens_out=excluded.tokens_out, plan_seq=excluded.plan_seq, usage_seq=excluded.usage_seq, cleared_seq=excluded.cleared_seq,
 		children=excluded.children, sub_attention=excluded.sub_attention, sub_busy=excluded.sub_busy,
-		sub_tokens_in=excluded.sub_tokens_in, sub_tokens_out=excluded.sub_tokens_out, list=excluded.list, rank=excluded.rank`,
+		sub_tokens_in=excluded.sub_tokens_in, sub_tokens_out=excluded.sub_tokens_out, list=excluded.list, rank=excluded.rank,
+		compacted_seq=excluded.compacted_seq`,
 		h.SID, h.LastSeq, h.ChatSeq, zero(h.ChatKSeq), zero(h.ChatAt), h.UpdatedAt, h.RecordAt, h.Tick, null(h.RunningTurn),
 		null(h.LastOutcome), zero(h.LastEndedAt), zero(h.LastReplyAt), null(h.LastError), h.Pending, h.OpenTools, h.OpenBackground,
 		h.TokensIn, h.TokensOut, zero(h.PlanSeq), zero(h.UsageSeq), h.ClearedSeq, h.Children, h.SubAttention, h.SubBusy, h.SubTokensIn,
-		h.SubTokensOut, h.List, h.Rank)
+		h.SubTokensOut, h.List, h.Rank, h.CompactedSeq)
 	if err != nil {
 		return fmt.Errorf("writing the head: %w", err)
 	}

@@ -20,7 +20,7 @@ var reducers = map[event.Kind]reducer{
 	event.SessionDeleted:     reduceDeleted,
 	event.HistoryRewound:     reduceRewound,
 	event.HistoryCleared:     reduceCleared,
-	event.HistoryCompacted:   nil,
+	event.HistoryCompacted:   reduceCompacted,
 	event.CheckpointRestored: nil,
 	event.UserMessage:        reduceInput,
 	event.InputChanged:       reduceInputChanged,
@@ -196,7 +196,27 @@ func reduceRewound(tx *Tx, _ *Head, e event.Event) error {
 
 func reduceCleared(_ *Tx, h *Head, e event.Event) error {
 	h.ClearedSeq = e.Payload.(event.Cleared).Through
+	h.UsageSeq = 0 // the context is to be measured anew
 	return nil
+}
+
+func reduceCompacted(tx *Tx, h *Head, e event.Event) error {
+	c := e.Payload.(event.Compacted)
+	h.CompactedSeq = e.Seq
+	if c.Usage != nil {
+		h.UsageSeq = e.Seq
+	}
+	return tx.spent(h, e.SID, int64(c.Prompt), int64(c.Completion))
+}
+
+// spent adds tokens to a session and all above it.
+func (tx *Tx) spent(h *Head, sid, in, out int64) error {
+	h.TokensIn += in
+	h.TokensOut += out
+	if err := tx.ancestors(sid, func(a *Head) { a.SubTokensIn += in; a.SubTokensOut += out }); err != nil {
+		return err
+	}
+	return tx.touch(sid)
 }
 
 func reduceInput(tx *Tx, _ *Head, e event.Event) error {
@@ -295,17 +315,12 @@ func reduceModelCalled(tx *Tx, h *Head, e event.Event) error {
 	c := e.Payload.(event.ModelCall)
 	in, out := int64(c.Prompt), int64(c.Completion)
 	h.UsageSeq = e.Seq
-	h.TokensIn += in
-	h.TokensOut += out
 	if e.Turn != "" {
 		if _, err := tx.c.exec("UPDATE turns SET completion = completion + ? WHERE id = ?", out, e.Turn); err != nil {
 			return err
 		}
 	}
-	if err := tx.ancestors(e.SID, func(a *Head) { a.SubTokensIn += in; a.SubTokensOut += out }); err != nil {
-		return err
-	}
-	return tx.touch(e.SID)
+	return tx.spent(h, e.SID, in, out)
 }
 
 func reduceToolCalled(tx *Tx, h *Head, e event.Event) error {

@@ -47,6 +47,7 @@ func (r *Reactor) open(ctx context.Context, t *running) (*host, error) {
 	var row store.Turn
 	var session store.Session
 	var begun event.Event
+	var size int
 	if err := r.loop.Read(ctx, func(tx *store.ReadTx) (err error) {
 		if row, err = tx.Turn(t.id); err != nil {
 			return err
@@ -54,7 +55,10 @@ func (r *Reactor) open(ctx context.Context, t *running) (*host, error) {
 		if session, err = tx.SessionBySID(row.SID); err != nil {
 			return err
 		}
-		begun, _, err = tx.EventAt(row.SID, row.StartedSeq)
+		if begun, _, err = tx.EventAt(row.SID, row.StartedSeq); err != nil {
+			return err
+		}
+		size, err = counted(tx, row.SID)
 		return err
 	}); err != nil {
 		return nil, fmt.Errorf("reading the turn: %w", err)
@@ -68,9 +72,22 @@ func (r *Reactor) open(ctx context.Context, t *running) (*host, error) {
 	start, _ := begun.Payload.(event.TurnStart) // erased with its session, which stops the turn
 	h := &host{reactor: r, turn: t, sid: row.SID, harness: session.Harness, step: 1}
 	h.told = r.told(session, start.Platform)
-	h.told.TurnID, h.told.Continue = t.id, start.Resume
+	h.told.TurnID, h.told.Continue, h.told.Context = t.id, start.Resume, size
 	h.told.Model = start.Model
 	return h, nil
+}
+
+// counted is the tokens of a session's newest call and its answer, 0 when no provider counted them.
+func counted(tx *store.ReadTx, sid int64) (int, error) {
+	head, err := tx.Head(sid)
+	if err != nil || head.UsageSeq == 0 {
+		return 0, err
+	}
+	e, _, err := tx.EventAt(sid, head.UsageSeq)
+	if call, ok := e.Payload.(event.ModelCall); ok && !call.Estimated {
+		return call.Prompt + call.Completion, err
+	}
+	return 0, err
 }
 
 // told is what an engine is told of a session, whatever the turn.

@@ -327,40 +327,14 @@ func errs(t testing.TB, err error) {
 
 // What was cleared is told to no model again, though it stays in the log.
 func TestWhatWasClearedIsNotTold(t *testing.T) {
-	dir := t.TempDir()
-	var s string
-	bubble(t, setup{dir: dir, script: "call\ntext fine"}, func(r *rig) {
-		s = r.session()
+	bubble(t, setup{script: "call\ntext fine\ncall\ntext fine"}, func(r *rig) {
+		s := r.session()
 		r.send(s, "a secret")
 		r.idle()
-	})
-	st, err := store.Open(store.Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tx, err := st.Begin(time.Now().UnixMilli(), func() int64 { return 1 << 20 })
-	if err != nil {
-		t.Fatal(err)
-	}
-	session, err := tx.Session(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, err := tx.Head(session.SID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// No command clears yet.
-	if _, err := tx.Append(session.SID, event.Draft{Actor: owner, Payload: event.Cleared{Through: head.LastSeq}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(tx.Commit(), st.Close()); err != nil {
-		t.Fatal(err)
-	}
-	bubble(t, setup{dir: dir, script: "call\ntext fine"}, func(r *rig) {
+		r.do(core.ClearHistory{Actor: owner, Session: s})
 		r.send(s, "again")
 		r.idle()
-		same(t, "told", r.toldInCall(0), "user again")
+		same(t, "told", r.toldInCall(1), "user again")
 		same(t, "outcomes", r.outcomes(s), event.Replied, event.Replied)
 	})
 }

@@ -26,34 +26,52 @@ var told = []event.Kind{
 }
 
 // history reads a session's conversation as a model is told it: without what was cleared and
-// without turns that were undone, every input where it entered its turn.
+// without turns that were undone, every input where it entered its turn, and the summary in place of
+// what it covers.
 func (r *Reactor) history(ctx context.Context, sid int64) ([]engine.Entry, error) {
 	var c conversation
-	err := r.loop.Read(ctx, func(tx *store.ReadTx) error {
-		head, err := tx.Head(sid)
-		if err != nil {
-			return err
-		}
-		if c.dead, err = tx.DeadTurns(sid); err != nil {
-			return err
-		}
-		c.calls = map[string]int{}
-		return tx.Forwards(sid, head.ClearedSeq, told, func(e event.Event) error { c.add(e); return nil })
-	})
+	err := r.loop.Read(ctx, func(tx *store.ReadTx) error { return c.read(tx, sid) })
 	return c.said, err
 }
 
 // conversation collects entries in the order of the log.
 type conversation struct {
-	said  []engine.Entry
-	dead  map[string]bool
-	calls map[string]int // call id → its entry, which waits for its result
+	said    []engine.Entry
+	seqs    []int64 // of what made each entry; 0 for the summary
+	head    store.Head
+	summary event.Compacted // what stands for the beginning; Through is 0 without one
+	dead    map[string]bool
+	calls   map[string]int // call id → its entry, which waits for its result
+	at      int64          // seq of the event that is being added
+}
+
+func (c *conversation) read(tx *store.ReadTx, sid int64) (err error) {
+	if c.head, err = tx.Head(sid); err != nil {
+		return err
+	}
+	if c.dead, err = tx.DeadTurns(sid); err != nil {
+		return err
+	}
+	if c.summary, err = tx.Compacted(sid); err != nil {
+		return err
+	}
+	c.calls = map[string]int{}
+	if c.summary.Through > 0 {
+		c.say(engine.Entry{Kind: engine.EntrySummary, Text: c.summary.Summary})
+	}
+	return tx.Forwards(sid, max(c.head.ClearedSeq, c.summary.Through), told, func(e event.Event) error { c.add(e); return nil })
+}
+
+func (c *conversation) say(e engine.Entry) {
+	c.said = append(c.said, e)
+	c.seqs = append(c.seqs, c.at)
 }
 
 func (c *conversation) add(e event.Event) {
 	if c.dead[e.Turn] {
 		return
 	}
+	c.at = e.Seq
 	switch p := e.Payload.(type) {
 	case event.Input: // one that had to wait is told where it entered
 		if p.State == event.InputOpened {
@@ -75,17 +93,18 @@ func (c *conversation) add(e event.Event) {
 		}
 	case event.Call:
 		c.calls[p.CallID] = len(c.said)
-		c.said = append(c.said, engine.Entry{Kind: engine.EntryTool, TurnID: e.Turn, Step: p.Step, CallID: p.CallID, Tool: p.Tool, Args: p.Args})
+		c.say(engine.Entry{Kind: engine.EntryTool, TurnID: e.Turn, Step: p.Step, CallID: p.CallID, Tool: p.Tool, Args: p.Args})
 	case event.Result:
 		if at, called := c.calls[p.CallID]; called {
 			c.said[at].Result = p.Text
+			c.said[at].Status = engine.ToolStatus(p.Status)
 		}
 	}
 }
 
 func (c *conversation) words(e engine.Entry) {
 	if e.Text != "" {
-		c.said = append(c.said, e)
+		c.say(e)
 	}
 }
 
@@ -111,7 +130,7 @@ func body(n event.Notice) string {
 }
 
 func (c *conversation) input(turn string, in event.Input) {
-	c.said = append(c.said, engine.Entry{Kind: engine.EntryUser, TurnID: turn, Text: words(in), Speaker: speaker(in)})
+	c.say(engine.Entry{Kind: engine.EntryUser, TurnID: turn, Text: words(in), Speaker: speaker(in)})
 }
 
 // words is what the model reads of an input: what was written, then a line for each attachment. The

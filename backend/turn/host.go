@@ -26,6 +26,7 @@ type host struct {
 	limited bool            // the tool limit was told, and the turn ends by it
 	expired map[string]bool // calls whose approval nobody answered in time
 	over    bool            // Finish or Silent ended the turn
+	summary int64           // seq of the summary that the engine has read, 0 for none
 }
 
 var _ engine.Host = (*host)(nil)
@@ -54,8 +55,12 @@ func (h *host) wrap(ctx context.Context, doing string, err error) error {
 
 // History gives the conversation before and within this turn.
 func (h *host) History(ctx context.Context) ([]engine.Entry, error) {
-	said, err := h.reactor.history(ctx, h.sid)
-	return said, h.wrap(ctx, "reading the conversation", err)
+	var c conversation
+	err := h.reactor.loop.Read(ctx, func(tx *store.ReadTx) error { return c.read(tx, h.sid) })
+	h.mu.Lock()
+	h.summary = c.head.CompactedSeq
+	h.mu.Unlock()
+	return c.said, h.wrap(ctx, "reading the conversation", err)
 }
 
 // Join takes up every waiting input.
@@ -131,7 +136,7 @@ func (h *host) ModelCalled(ctx context.Context, c engine.ModelCall) error {
 func modelCall(c engine.ModelCall) event.ModelCall {
 	call := event.ModelCall{
 		Step: c.Step, Provider: c.Provider, Model: c.Model, Prompt: c.Prompt, Completion: c.Completion, Estimated: c.Estimated,
-		Window: c.ContextWindow, LatencyMS: c.LatencyMS,
+		Window: c.ContextWindow, LatencyMS: c.LatencyMS, CompressAt: c.CompressAt,
 	}
 	for _, p := range c.Parts {
 		call.Parts = append(call.Parts, event.UsagePart(p))

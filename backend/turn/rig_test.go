@@ -2,6 +2,7 @@ package turn_test
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"slices"
 	"strings"
@@ -92,6 +93,8 @@ type setup struct {
 	store   store.Options
 	core    core.Options
 	lazy    bool // the reactor is not started
+	// set is what sessions are set to, by key.
+	set map[string]json.RawMessage
 	// background makes what does the work of calls that may go on without their turn.
 	background func(*core.Loop) func(context.Context, turn.Work) (engine.ToolResult, error)
 }
@@ -135,6 +138,9 @@ func open(t testing.TB, s setup) *rig {
 	}
 	r.reactor = turn.New(turn.Options{
 		Background: background,
+		Settings: func(context.Context, string, string, string) (map[string]json.RawMessage, error) {
+			return s.set, nil
+		},
 		Loop:       r.loop, Engines: engines, ToolLimit: s.limit, Log: slog.New(r.log),
 		Place: func(key string) engine.Place { return engine.Place{Key: key, Root: s.place} },
 	})

@@ -78,10 +78,11 @@ type Reactor struct {
 	engines sync.WaitGroup // one per engine; those left behind are not waited for
 	running atomic.Int64
 
-	mu      sync.Mutex         // guards the two below
-	stop    context.CancelFunc // ends Run; nil before it
-	stopped bool               // Stop came before Run
-	done    chan struct{}      // closed when Run has returned
+	mu          sync.Mutex         // guards the three below
+	stop        context.CancelFunc // ends Run; nil before it
+	stopped     bool               // Stop came before Run
+	compressing map[int64]bool     // sessions that are being compressed, by sid
+	done        chan struct{}      // closed when Run has returned
 }
 
 // New makes a reactor. Nothing happens before Run.
@@ -92,7 +93,7 @@ func New(o Options) *Reactor {
 	if o.Place == nil {
 		o.Place = func(key string) engine.Place { return engine.Place{Key: key} }
 	}
-	return &Reactor{options: o, loop: o.Loop, log: o.Log, done: make(chan struct{})}
+	return &Reactor{options: o, loop: o.Loop, log: o.Log, done: make(chan struct{}), compressing: map[int64]bool{}}
 }
 
 // Running is the number of turns under way here: begun, and their end not yet written.

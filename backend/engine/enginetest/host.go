@@ -19,6 +19,9 @@ import (
 // approvals, stops. Fields are set before Run. It is safe for concurrent use.
 type Host struct {
 	Entries []engine.Entry
+	// Shorten stands for a compression that is wanted: it gives what History gives from then on. nil: none
+	// comes about.
+	Shorten func(said []engine.Entry) []engine.Entry
 	// Decide answers an approval; nil approves.
 	Decide func(ctx context.Context, r engine.ApprovalRequest) (engine.Decision, error)
 	// Background does the work of a call that may move; nil: there is no background.
@@ -293,6 +296,20 @@ func (h *Host) ModelCalled(ctx context.Context, c engine.ModelCall) error {
 		h.used = append(h.used, c)
 	}
 	return err
+}
+
+// Compress shortens by Shorten.
+func (h *Host) Compress(ctx context.Context, want bool) (bool, error) {
+	if !want {
+		return false, nil
+	}
+	err := h.enter(ctx, "compress")
+	defer h.mu.Unlock()
+	if err != nil || h.Shorten == nil {
+		return false, err
+	}
+	h.Entries = h.Shorten(h.Entries)
+	return true, nil
 }
 
 // ProposeTool opens a card.

@@ -52,7 +52,7 @@ func (e *Engine) Measure(ctx context.Context, t engine.Turn, said []engine.Entry
 	parts, entry := estimate(next.request(said)), next.entry
 	c := engine.ModelCall{
 		Provider: entry.Provider, Model: entry.Name, ContextWindow: entry.ContextWindow,
-		Prompt: parts[0] + parts[1] + parts[2], Estimated: true,
+		Prompt: parts[0] + parts[1] + parts[2], Estimated: true, CompressAt: next.set.line,
 	}
 	c.Parts = share(parts, c.Prompt)
 	return c, nil
@@ -82,7 +82,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 func (r *run) called(ctx context.Context, req provider.Request, a *answer, took time.Duration) error {
 	c := engine.ModelCall{
 		Step: a.step, Provider: r.entry.Provider, Model: r.entry.Name,
-		ContextWindow: r.entry.ContextWindow, LatencyMS: took.Milliseconds(),
+		ContextWindow: r.entry.ContextWindow, LatencyMS: took.Milliseconds(), CompressAt: r.set.line,
 	}
 	parts := estimate(req)
 	if a.usage != nil {

@@ -21,9 +21,9 @@ func messages(said []engine.Entry) []provider.Message {
 		case engine.EntryUser:
 			b.user(e)
 		case engine.EntryNotice:
-			b.close()
-			b.out = append(b.out, provider.Message{Role: provider.RoleUser, Notice: true, Text: "⟦" + e.Text + "⟧"})
-			b.userTurn = ""
+			b.notice(e.Text)
+		case engine.EntrySummary:
+			b.notice("What was said before this, in short:\n\n" + plainBrackets.Replace(e.Text))
 		default:
 			b.assistant(e)
 		}
@@ -58,6 +58,12 @@ func (b *builder) user(e engine.Entry) {
 	}
 	b.out = append(b.out, provider.Message{Role: provider.RoleUser, Text: words})
 	b.userTurn = e.TurnID
+}
+
+func (b *builder) notice(words string) {
+	b.close()
+	b.out = append(b.out, provider.Message{Role: provider.RoleUser, Notice: true, Text: "⟦" + words + "⟧"})
+	b.userTurn = ""
 }
 
 func (b *builder) assistant(e engine.Entry) {

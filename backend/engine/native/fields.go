@@ -17,6 +17,7 @@ const (
 	keyToolLimit  = "toolLimit"
 	keyPersona    = "persona"
 	keyExtra      = "extraPrompt"
+	keyCompress   = "compressAt"
 )
 
 // The sources of choices of its fields.
@@ -77,6 +78,11 @@ func Fields(plugin string, models *provider.Set) field.Plugin {
 			Key: keyToolLimit, Type: field.Number, Label: text.New("settings.tool-limit"), Description: text.New("settings.tool-limit-about"),
 			Default: field.Raw(DefaultToolLimit), Min: at(1), Max: at(maxToolLimit), Integer: true, Step: at(1),
 			Session: field.Spec{Prominence: field.Advanced, Order: at(60)},
+		},
+		{
+			Key: keyCompress, Type: field.Number, Label: text.New("settings.compress"), Description: text.New("settings.compress-about"),
+			Default: field.Raw(DefaultCompressAt), Min: at(0), Max: at(95), Integer: true, Step: at(5),
+			Session: field.Spec{Prominence: field.Advanced, Order: at(70)},
 		},
 	}}
 }

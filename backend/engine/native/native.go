@@ -86,18 +86,16 @@ func New(config Config) *Engine {
 
 // Run conducts one turn. See engine.Engine.
 func (e *Engine) Run(ctx context.Context, t engine.Turn, host engine.Host) error {
-	history, err := host.History(ctx)
-	if err != nil {
-		return fmt.Errorf("reading history: %w", err)
+	r := &run{engine: e, turn: t, host: host, counted: true}
+	if err := r.reread(ctx); err != nil {
+		return err
 	}
-	r := &run{engine: e, turn: t, host: host, said: history, counted: true}
-	for _, e := range history {
+	r.known, r.knownLen = t.Context, len(r.said)
+	for i, e := range r.said {
 		if e.TurnID == t.TurnID {
+			r.knownLen = min(r.knownLen, i)
 			r.step = max(r.step, e.Step) // a turn taken up again numbers on
 		}
-	}
-	if t.Continue {
-		r.said = append(r.said, engine.Entry{Kind: engine.EntryNotice, TurnID: t.TurnID, Text: continueWords})
 	}
 	return r.loop(ctx)
 }
@@ -127,6 +125,10 @@ type run struct {
 	step       int            // model calls of this turn so far
 	completion int            // tokens of all calls so far
 	counted    bool           // every call so far reported its tokens
+	known      int            // tokens a server counted for the first knownLen of said, 0 when none did
+	knownLen   int
+	tried      bool // the conversation was to be shortened, and is past the line still
+	squeezed   bool // it was shortened because the model refused it
 }
 
 // loop goes round until the turn is over. Each round takes up the waiting inputs first.
@@ -147,9 +149,15 @@ func (r *run) loop(ctx context.Context) error {
 		if r.prepared, err = r.engine.prepare(ctx, r.turn); err != nil {
 			return failure(ctx, err, 0)
 		}
+		if err := r.makeRoom(ctx); err != nil {
+			return err
+		}
 		a, err := r.call(ctx)
 		if err != nil {
-			return err
+			if again, err := r.squeeze(ctx, err); err != nil || !again {
+				return err
+			}
+			continue
 		}
 		r.record(a)
 		if len(a.calls) == 0 || rounds >= r.set.limit {
@@ -241,6 +249,9 @@ func (r *run) record(a *answer) {
 			e.TurnID, e.Step = r.turn.TurnID, a.step
 			r.said = append(r.said, e)
 		}
+	}
+	if r.known = 0; a.usage != nil {
+		r.known, r.knownLen = a.usage.Prompt+a.usage.Completion, len(r.said)
 	}
 }
 

@@ -206,7 +206,7 @@ func TestFailures(t *testing.T) {
 		want   engine.Failure
 	}{
 		"of the server": {"call\nwait 250ms\nerror overflow status=400 it does not fit", engine.Failure{
-			Code: "overflow", Message: text.Plain("it does not fit"), Status: 400, Provider: "scripted", LatencyMS: 250, Raw: "it does not fit",
+			Code: "overflow", Message: text.New("turn.overflow-still", "model", "m"), Status: 400, Provider: "scripted", LatencyMS: 250, Raw: "it does not fit",
 		}},
 		"cut off before a word": {"call\nreasoning long\nfinish length", engine.Failure{Code: "cut_off", Message: text.New("turn.cut-off", "model", "m"), Provider: "test"}},
 		"filtered":              {"call\nfinish content_filter", engine.Failure{Code: "filtered", Message: text.New("turn.filtered", "provider", "test"), Provider: "test"}},

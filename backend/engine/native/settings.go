@@ -22,6 +22,7 @@ type set struct {
 	limit    int
 	persona  string
 	extra    string
+	line     float64 // share of the window at which the conversation is shortened, 0 for never
 }
 
 // allGroups is a group that stands for every one.
@@ -38,8 +39,10 @@ func current(ctx context.Context, t engine.Turn) (set, error) {
 	}
 	var s set
 	var model string
+	percent := float64(DefaultCompressAt)
 	for key, into := range map[string]any{
 		keyModel: &model, keyThinking: &s.thinking, keyToolGroups: &s.groups, keyToolLimit: &s.limit, keyPersona: &s.persona, keyExtra: &s.extra,
+		keyCompress: &percent,
 	} {
 		if raw, given := values[key]; given {
 			if err := json.Unmarshal(raw, into); err != nil {
@@ -49,6 +52,7 @@ func current(ctx context.Context, t engine.Turn) (set, error) {
 	}
 	_, chosen := values[keyToolGroups]
 	s.all = !chosen || slices.Contains(s.groups, allGroups)
+	s.line = percent / 100
 	s.model = cmp.Or(t.Model, model)
 	s.limit = cmp.Or(t.ToolLimit, s.limit, DefaultToolLimit)
 	s.persona, s.extra = strings.TrimSpace(s.persona), strings.TrimSpace(s.extra)

@@ -34,24 +34,37 @@ func (e *Engine) Title(ctx context.Context, t engine.Turn, question, answer stri
 		return "", nil
 	}
 	said := "The person: " + head(question) + "\n\nThe answer: " + head(answer)
-	return complete(ctx, entry, titlePrompt, said, maxTitleAnswer)
+	a, err := complete(ctx, entry, titlePrompt, said, maxTitleAnswer)
+	return a.words, err
 }
 
-// complete asks a model one thing, without tools, and gives its words; its thinking is left out.
-func complete(ctx context.Context, entry provider.Entry, system, said string, most int) (string, error) {
+// completion is what a model said to one question, and what that cost as far as its server counted.
+type completion struct {
+	words string
+	usage provider.Usage
+}
+
+// complete asks a model one thing, without tools; its thinking is left out. Words beyond most bytes are
+// not waited for.
+func complete(ctx context.Context, entry provider.Entry, system, said string, most int) (completion, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var words strings.Builder
+	var got completion
 	req := provider.Request{Model: entry.Name, System: system, Messages: []provider.Message{{Role: provider.RoleUser, Text: said}}}
 	for chunk, err := range entry.Model.Stream(ctx, req) {
 		if err != nil {
-			return "", fmt.Errorf("asking %s: %w", entry.ID, err)
+			return got, fmt.Errorf("asking %s: %w", entry.ID, err)
+		}
+		if chunk.Usage != nil {
+			got.usage = *chunk.Usage
 		}
 		if words.WriteString(chunk.Text); words.Len() > most {
 			break
 		}
 	}
-	return words.String(), nil
+	got.words = words.String()
+	return got, nil
 }
 
 func head(words string) string {

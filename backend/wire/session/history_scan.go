@@ -19,6 +19,7 @@ type pageQuery struct {
 var pageKinds = []event.Kind{
 	event.UserMessage, event.InputDropped, event.HostNotice, event.TurnStarted, event.TurnInputJoined, event.TurnEnded,
 	event.MessageStarted, event.AgentMessage, event.ReasoningStarted, event.AgentReasoning, event.ToolProposed, event.ToolCalled, event.ToolResult,
+	event.HistoryCompacted,
 }
 
 // stepOf gives the model call of its turn that an event belongs to. What came of one call, her
@@ -58,7 +59,7 @@ func storedMessage(p event.Payload) bool {
 		return p.Reason != event.DropRemoved
 	case event.Notice:
 		return p.State != event.InputPending
-	case event.InputJoin, event.Message, event.Reasoning, event.Result:
+	case event.InputJoin, event.Message, event.Reasoning, event.Result, event.Compacted:
 		return true
 	}
 	return false
@@ -208,6 +209,9 @@ func (p *placing) event(e event.Event) error {
 		return err
 	}
 	for _, push := range pushes {
+		if _, isUsage := push.item.(*UsageItem); isUsage {
+			continue // only the newest is an item, behind the page
+		}
 		// A card of a call that was never made is seen live only (Spec SP-TOOL-14).
 		card, isCard := push.item.(*ToolCallItem)
 		if push.method != completed || isCard && bool(card.NotExecuted) {

@@ -69,7 +69,7 @@ func shortEpoch(id string) string {
 func (c *Conn) pushItems(ctx context.Context, e core.Entry) {
 	f := &c.feed.items
 	if e.Note != nil {
-		c.pushUsage(ctx, e)
+		c.pushNote(ctx, e)
 		return
 	}
 	sub := f.subscribed[e.SID]
@@ -234,12 +234,35 @@ func (s *Server) endUsage(sid int64) {
 	delete(s.usages, sid)
 }
 
-// pushUsage pushes a computed usage unless a model was called in the meantime.
-func (c *Conn) pushUsage(ctx context.Context, e core.Entry) {
-	note, ok := e.Note.Data.(usageNote)
-	if !ok {
+// pushNote pushes what is seen live only.
+func (c *Conn) pushNote(ctx context.Context, e core.Entry) {
+	switch note := e.Note.Data.(type) {
+	case usageNote:
+		c.pushUsage(ctx, e, note)
+	case core.CompressNote:
+		c.pushCompress(ctx, e, note)
+	}
+}
+
+// pushCompress pushes how a compression goes: one notice that begins and ends (decisions E6).
+func (c *Conn) pushCompress(ctx context.Context, e core.Entry, note core.CompressNote) {
+	sub := c.feed.items.subscribed[note.SID]
+	if sub == nil || e.Tick <= sub.from {
 		return
 	}
+	pushes, err := c.draw(nil, note.SID, false).notice(note.ID, note.At, "", note.Notice, "")
+	if err != nil {
+		c.unreadable(ctx, sub, e.Tick, err)
+		return
+	}
+	if !note.Done {
+		pushes[0].method = started
+	}
+	c.pushDrawn(sub, e.Tick, pushes)
+}
+
+// pushUsage pushes a computed usage unless a model was called in the meantime.
+func (c *Conn) pushUsage(ctx context.Context, e core.Entry, note usageNote) {
 	sub := c.feed.items.subscribed[note.sid]
 	if sub == nil {
 		return

@@ -83,6 +83,8 @@ func (d *drawing) event(e event.Event) ([]itemPush, error) {
 		return one(completed, d.plan(e, p)), nil
 	case event.ModelCall:
 		return one(completed, d.usage(e.At, p)), nil
+	case event.Compacted:
+		return d.compacted(e, p)
 	}
 	return d.toolEvent(e)
 }
@@ -226,6 +228,19 @@ func (d *drawing) notice(id string, at int64, turn string, n event.Notice, entry
 	return one(completed, item), nil
 }
 
+// compacted draws the line at which a conversation was shortened, and the context since
+// (Spec SP-NOTICE-07, SP-COMP-03).
+func (d *drawing) compacted(e event.Event, c event.Compacted) ([]itemPush, error) {
+	pushes, err := d.notice(e.ID, e.At, "", event.Notice{
+		Topic: TopicEventMarker, Text: text.New("compress.divider", "before", c.TokensBefore, "after", c.TokensAfter),
+		Facts: map[string]any{"tokensBefore": c.TokensBefore, "tokensAfter": c.TokensAfter},
+	}, "")
+	if err == nil && c.Usage != nil {
+		pushes = append(pushes, itemPush{completed, d.usage(e.At, *c.Usage)})
+	}
+	return pushes, err
+}
+
 // newest is the session's newest turn: only that one can be continued (decisions E7).
 func (d *drawing) newest() (store.Turn, error) {
 	if d.last == nil {
@@ -288,6 +303,9 @@ func (d *drawing) usage(at int64, m event.ModelCall) *UsageItem {
 			part.Injectors[name] = int64(n)
 		}
 		item.Parts = append(item.Parts, part)
+	}
+	if m.CompressAt > 0 {
+		item.CompressAt = &m.CompressAt
 	}
 	if m.Estimated {
 		item.Ext = &UsageExt{Estimated: true}

@@ -137,8 +137,14 @@ func (d *drawing) fixed(h store.Head) ([]SessionItem, error) {
 			return nil, err
 		}
 		for _, p := range pushes {
-			if plan, ok := p.item.(*PlanItem); !ok || len(plan.Items) > 0 {
-				items = append(items, p.item)
+			switch item := p.item.(type) {
+			case *NoticeItem: // the line of a compression stands in the page
+			case *PlanItem:
+				if len(item.Items) > 0 {
+					items = append(items, item)
+				}
+			default:
+				items = append(items, item)
 			}
 		}
 	}
