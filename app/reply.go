@@ -1,6 +1,11 @@
 package app
 
-import "strings"
+import (
+	"strings"
+
+	"aalis/backend/event"
+	"aalis/backend/wire/session"
+)
 
 // item is what the commands read of a timeline's items.
 type item struct {
@@ -15,6 +20,10 @@ type item struct {
 	Reason     string    `json:"reason"`
 	ApprovalID string    `json:"approvalId"`
 	Settlement *struct{} `json:"settlement"`
+	Topic      string    `json:"topic"`
+	Facts      struct {
+		InputID string `json:"inputId"`
+	} `json:"facts"`
 }
 
 // reply follows a session until the turn that took one message is over, and says what of her words is
@@ -24,6 +33,7 @@ type reply struct {
 	clientID string
 
 	turn    string            // the turn that took the message, once it did
+	input   string            // the message, when it entered no turn
 	said    map[string]string // of each of her messages, by itemId
 	earlier map[string]bool   // messages that began before ours was taken
 	last    string            // the itemId of what was said last
@@ -45,6 +55,13 @@ func (r *reply) see(it item) (out string) {
 	case "user-message":
 		if it.Ext.ClientID == r.clientID && it.TurnID != "" {
 			r.turn = it.TurnID
+		} else if it.Ext.ClientID == r.clientID {
+			r.input = it.ItemID
+		}
+	case "notice": // a command is answered by one, and is over with it
+		if r.input != "" && it.Topic == session.TopicCommandReply && it.Facts.InputID == r.input && !r.over() {
+			r.outcome = event.Replied
+			return r.say(it.ItemID, it.Text)
 		}
 	case "agent-message":
 		if _, known := r.said[it.ItemID]; !known && (r.turn == "" || it.TurnID != r.turn) {

@@ -43,6 +43,21 @@ func TestReply(t *testing.T) {
 			t.Errorf("%q", out)
 		}
 	})
+	t.Run("a command is over with its own answer", func(t *testing.T) {
+		r := newReply("me")
+		answer := func(input, words string) item {
+			it := item{Kind: "notice", ItemID: "n-" + input, Topic: "command-reply", Text: words}
+			it.Facts.InputID = input
+			return it
+		}
+		out := r.see(answer("u", "too early")) + r.see(mine("")) + r.see(answer("other", "to somebody else"))
+		if out != "" || r.over() {
+			t.Fatalf("%q over=%v", out, r.over())
+		}
+		if out := r.see(answer("u", "Model: m")); out != "Model: m" || !r.over() {
+			t.Errorf("%q over=%v", out, r.over())
+		}
+	})
 	t.Run("another turn's end is not ours", func(t *testing.T) {
 		r := newReply("me")
 		r.see(mine("t2"))

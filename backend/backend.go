@@ -7,6 +7,7 @@
 //	  turn.Reactor.Run          conducts turns
 //	  background.Registry.Run   has what went on without its turn
 //	  title.Run                 names what nobody named
+//	  command.Commands.Run      what is said to the program and takes long
 //	  core.Eraser               erases what was deleted
 //	  server.Server.Run         the door
 //	  then, in this order       all of these (the turns' ends are written), connections, clocks, loop, database
@@ -27,6 +28,7 @@ import (
 	"aalis/backend/background"
 	"aalis/backend/blob"
 	"aalis/backend/checkpoint"
+	"aalis/backend/command"
 	"aalis/backend/core"
 	"aalis/backend/engine"
 	"aalis/backend/engine/native"
@@ -88,6 +90,7 @@ type Backend struct {
 	groups   []native.ToolGroup
 
 	checkpoints *checkpoint.Service
+	commands    *command.Commands
 	sessions    *session.Server
 	door        *server.Server
 	ready       func(Ready)
@@ -191,9 +194,10 @@ func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error
 		Background: b.tasks.work,
 		Log:        b.log,
 	})
+	b.commands = b.commandsOf(folders)
 	if b.sessions, err = session.NewServer(session.Options{
 		Name: "aalis", AppName: b.name, Language: b.language, Loop: b.loop, Log: b.log,
-		Services: session.Services{Agent: agent{b.loop}, Settings: b.settings, Approvals: b.approval, Plans: true, Places: folders, Compression: b.turns, Checkpoints: kept, Background: b.tasks, Display: display(registry), Usage: b.turns.Usage},
+		Services: session.Services{Agent: agent{b.loop}, Settings: b.settings, Approvals: b.approval, Plans: true, Places: folders, Compression: b.turns, Commands: b.take, Checkpoints: kept, Background: b.tasks, Display: display(registry), Usage: b.turns.Usage},
 	}); err != nil {
 		return err
 	}
@@ -260,6 +264,7 @@ func (b *Backend) Run(ctx context.Context, ready func(Ready)) error {
 		return title.Run(ctx, title.Options{Loop: b.loop, Ask: b.turns.Title, Log: b.log})
 	})
 	run("checkpoints", b.checkpoints.Run)
+	run("commands", b.commands.Run)
 	run("document", b.document.Watch)
 	run("eraser", func(ctx context.Context) error { return core.Eraser(ctx, b.loop) })
 	run("door", b.door.Run)

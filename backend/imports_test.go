@@ -38,6 +38,7 @@ var rungs = map[string]int{
 	"backend/principal":       4,
 	"backend/turn":            5,
 	"backend/title":           5,
+	"backend/command":         5,
 	"backend/wire":            6,
 	"backend/server":          7,
 	"backend/contract":        7,

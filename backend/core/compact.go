@@ -18,7 +18,8 @@ type CompressNote struct {
 	ID     string // of the notice
 	At     int64  // when the compression began, ms
 	Notice event.Notice
-	Done   bool // nothing more comes
+	Reason text.Text // of a failure: it becomes a fact in the words of the reader
+	Done   bool      // nothing more comes
 }
 
 // CompactHistory puts a summary in the place of the beginning of a conversation, in front of the model

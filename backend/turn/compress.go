@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -106,17 +107,17 @@ func (c *compression) run(ctx context.Context) error {
 	case err != nil:
 		return c.failed(err)
 	case !gains && !c.automatic():
-		c.tell(compressDone, true, text.New("compress.nothing"), nil)
+		c.tell(core.CompressNote{Done: true}, compressDone, text.New("compress.nothing"), nil)
 		return nil
 	case !gains:
 		return nil
 	}
-	c.tell(compressStart, false, text.New("compress.start"), nil)
+	c.tell(core.CompressNote{}, compressStart, text.New("compress.start"), nil)
 	done, err := c.shorten(ctx, able, len(c.said.said)-keep)
 	if err != nil {
 		return c.failed(err)
 	}
-	c.tell(compressDone, true, text.New("compress.done", "before", done.TokensBefore, "after", done.TokensAfter), map[string]any{
+	c.tell(core.CompressNote{Done: true}, compressDone, text.New("compress.done", "before", done.TokensBefore, "after", done.TokensAfter), map[string]any{
 		"tokensBefore": done.TokensBefore, "tokensAfter": done.TokensAfter,
 	})
 	return nil
@@ -228,14 +229,12 @@ func factLine(s string) string {
 }
 
 // tell shows one state of the compression's notice; it is stored nowhere.
-func (c *compression) tell(status string, done bool, words text.Text, more map[string]any) {
+func (c *compression) tell(note core.CompressNote, status string, words text.Text, more map[string]any) {
 	facts := map[string]any{"status": status}
-	for key, value := range more {
-		facts[key] = value
-	}
-	c.reactor.loop.Note(core.Note{Kind: core.NoteCompress, Session: c.session.ID, Data: core.CompressNote{
-		SID: c.session.SID, ID: c.id, At: c.began, Done: done, Notice: event.Notice{Topic: noticeCompress, Text: words, Facts: facts},
-	}})
+	maps.Copy(facts, more)
+	note.SID, note.ID, note.At = c.session.SID, c.id, c.began
+	note.Notice = event.Notice{Topic: noticeCompress, Text: words, Facts: facts}
+	c.reactor.loop.Note(core.Note{Kind: core.NoteCompress, Session: c.session.ID, Data: note})
 }
 
 // failed tells of a failure and makes it the answer. Spec SP-COMP-04, SP-COMP-05.
@@ -246,9 +245,10 @@ func (c *compression) failed(err error) error {
 	} else if errors.Is(err, context.Canceled) {
 		words = text.New("compress.stopped")
 	}
-	words = text.New("compress.failed", "reason", words)
+	reason := words
+	words = text.New("compress.failed", "reason", reason)
 	c.reactor.log.Warn("a conversation was not compressed", "session", c.session.ID, "err", err)
-	c.tell(compressError, true, words, nil)
+	c.tell(core.CompressNote{Done: true, Reason: reason}, compressError, words, nil)
 	return fault.Wrap(fault.Internal, words, err)
 }
 

@@ -141,7 +141,7 @@ func open(t testing.TB, s setup) *rig {
 		Settings: func(context.Context, string, string, string) (map[string]json.RawMessage, error) {
 			return s.set, nil
 		},
-		Loop:       r.loop, Engines: engines, ToolLimit: s.limit, Log: slog.New(r.log),
+		Loop: r.loop, Engines: engines, ToolLimit: s.limit, Log: slog.New(r.log),
 		Place: func(key string) engine.Place { return engine.Place{Key: key, Root: s.place} },
 	})
 	r.start(s.lazy)

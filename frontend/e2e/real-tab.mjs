@@ -265,6 +265,40 @@ test("a session is named by the server, after its first words", async () => {
 	await until("a title", async () => /quince/i.test(await tab.row(id).textContent()));
 });
 
+test("SP-NOTICE-11 SP-COMP-02 what is said to the program is answered by it, and a conversation is shortened", async () => {
+	const id = await tab.begin("the first of many");
+	await tab.ended("replied");
+	const box = tab.at("composer").locator("textarea");
+	await box.fill("/st");
+	await tab.at("slash").waitFor();
+	await tab.picture("tab-slash");
+	await box.press("Enter");
+	assert.equal(await box.inputValue(), "/status");
+	await box.press("Enter");
+	const status = tab.items("notice").filter({ hasText: "Context:" });
+	await status.waitFor();
+	await tab.picture("tab-status");
+	assert.equal(await tab.at("turn").count(), 1, "a command began a turn");
+	// Twenty messages stay, so there must be more.
+	for (let n = 0; n < 11; n++) {
+		const words = `message ${n} ${"about the harbour ".repeat(12)}`;
+		await server.command("send", "--wait", "--session", id, words);
+	}
+	await until("all of it", async () => (await tab.at("turn").count()) > 1);
+	await tab.at("session-menu").click();
+	await tab.page.getByRole("menuitem", { name: "Shorten what she reads" }).click();
+	await tab.at("compressed").waitFor();
+	assert.match(await tab.at("compressed").textContent(), /tokens became/);
+	await tab.picture("tab-compressed");
+	await tab.page.reload();
+	await tab.connected();
+	await tab.at("compressed").waitFor();
+	await tab.write("/clear");
+	await until("an empty conversation", async () => (await tab.items("user-message").count()) === 0);
+	await tab.items("notice").filter({ hasText: "empty now" }).waitFor();
+	await tab.picture("tab-cleared");
+});
+
 test("Stop ends a turn", async () => {
 	await tab.begin("slow: 500");
 	await tab.items("agent-message", "streaming").waitFor();

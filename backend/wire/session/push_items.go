@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"strings"
 	"time"
 
@@ -250,7 +251,12 @@ func (c *Conn) pushCompress(ctx context.Context, e core.Entry, note core.Compres
 	if sub == nil || e.Tick <= sub.from {
 		return
 	}
-	pushes, err := c.draw(nil, note.SID, false).notice(note.ID, note.At, "", note.Notice, "")
+	d := c.draw(nil, note.SID, false)
+	if !note.Reason.IsZero() {
+		note.Notice.Facts = maps.Clone(note.Notice.Facts)
+		note.Notice.Facts["reason"] = note.Reason.In(d.lang)
+	}
+	pushes, err := d.notice(note.ID, note.At, "", note.Notice, "")
 	if err != nil {
 		c.unreadable(ctx, sub, e.Tick, err)
 		return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"aalis/backend/core"
 	"aalis/backend/event"
 	"aalis/backend/settings"
 	"aalis/backend/text"
@@ -22,6 +23,8 @@ type Services struct {
 	Compression Compression
 	// Settings resolves and writes session settings.
 	Settings Settings
+	// Commands takes what is said to the program instead of to her; nil: everything is said to her.
+	Commands Commands
 	// Plans says that she keeps to-do lists.
 	Plans bool
 	// Places are the owner's folders.
@@ -81,6 +84,11 @@ type Compression interface {
 	// compressed, is internal with the reason as its message (Spec SP-COMP-04, -06).
 	Compress(ctx context.Context, sessionID string) error
 }
+
+// Commands takes a message that is a command: it is recorded, enters no turn, and is answered by a
+// notice. manages says that the caller may change settings. known is false for an ordinary message,
+// which is left alone.
+type Commands func(ctx context.Context, send core.SendInput, manages bool) (known bool, err error)
 
 // Settings is the session settings service. Its answers hold sentences that are not rendered yet, so
 // that a change of the language reaches the answer that tells of it. platform is that of the connection,

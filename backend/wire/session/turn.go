@@ -8,6 +8,7 @@ import (
 	"aalis/backend/core"
 	"aalis/backend/event"
 	"aalis/backend/fault"
+	"aalis/backend/principal"
 	"aalis/backend/text"
 )
 
@@ -33,7 +34,14 @@ func (c *Conn) turnSend(ctx context.Context, p TurnSendParams) (Empty, error) {
 		// Spec README 12: the same words of the same client to the same session are one message.
 		send.Key = "s:" + who.Principal.ID + ":" + p.Ext.ClientID
 	}
-	if c.server.current().Agent == nil {
+	services := c.server.current()
+	if services.Commands != nil {
+		known, err := services.Commands(ctx, send, who.Can(principal.Admin))
+		if known || err != nil {
+			return Empty{}, err
+		}
+	}
+	if services.Agent == nil {
 		return c.sendUnheard(ctx, send)
 	}
 	_, err := c.do(ctx, send)

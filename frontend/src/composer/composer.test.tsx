@@ -134,6 +134,36 @@ describe("the message box", () => {
 		expect(screen.getByText("Too long by 1 character")).toBeDefined();
 	});
 
+	test("a slash lists what can be said to the program; keys and clicks take one, Escape leaves it", () => {
+		const { box, type, onSend } = open();
+		type("/");
+		expect(screen.getAllByRole("option")).toHaveLength(5);
+		type("/c");
+		expect(screen.getAllByRole("option").map((option) => option.textContent)).toEqual([
+			expect.stringContaining("/clear"),
+			expect.stringContaining("/compress"),
+		]);
+		fireEvent.keyDown(box, { key: "Enter", keyCode: 229 });
+		expect(box.value).toBe("/c");
+		fireEvent.keyDown(box, { key: "ArrowDown" });
+		expect(box.getAttribute("aria-activedescendant")).toBe("slash-compress");
+		fireEvent.keyDown(box, { key: "Enter", keyCode: 13 });
+		expect(box.value).toBe("/compress");
+		expect(onSend).not.toHaveBeenCalled();
+		expect(screen.queryByTestId("slash")).toBeNull();
+		fireEvent.keyDown(box, { key: "Enter", keyCode: 13 });
+		expect(onSend).toHaveBeenCalledExactlyOnceWith("/compress");
+		type("/m");
+		fireEvent.keyDown(box, { key: "Tab" });
+		expect(box.value).toBe("/model ");
+		type("/h");
+		fireEvent.keyDown(box, { key: "Escape" });
+		expect(screen.queryByTestId("slash")).toBeNull();
+		type("/he");
+		fireEvent.mouseDown(screen.getByRole("option"));
+		expect(box.value).toBe("/help");
+	});
+
 	test("drafts are kept per session", () => {
 		open().type("half a thought");
 		window.dispatchEvent(new Event("pagehide"));

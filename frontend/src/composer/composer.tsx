@@ -12,6 +12,8 @@ import { useT } from "@/i18n/i18n";
 import { KeyReader, keyPress } from "@/ui/keys";
 import { Tip } from "@/ui/tip";
 import { readDraft, writeDraft } from "./drafts";
+import { completed, type SlashWord, slashChoices } from "./slash";
+import { SlashList } from "./slash-list";
 
 export interface ComposerHandle {
 	focus(): void;
@@ -82,6 +84,8 @@ export function Composer({
 		add: (next) => change(latest.current.trim() === "" ? next : `${latest.current}\n${next}`),
 	}));
 
+	const slash = useSlash(text, (word) => fill(completed(word)));
+
 	useDraft(place, text, latest);
 	useGrowing(box, text);
 	useEffect(() => {
@@ -129,6 +133,7 @@ export function Composer({
 				}}
 			>
 				{children}
+				{slash.list}
 				<div className="flex flex-wrap items-end gap-2 p-2 pl-4">
 					<textarea
 						ref={box}
@@ -138,6 +143,7 @@ export function Composer({
 						disabled={!enabled}
 						aria-label={t("composer.label")}
 						aria-describedby="composer-note"
+						{...slash.box}
 						placeholder={
 							!enabled
 								? t("composer.off")
@@ -150,6 +156,7 @@ export function Composer({
 						onCompositionStart={() => keys.current.compositionStart()}
 						onCompositionEnd={(event) => keys.current.compositionEnd(event.timeStamp)}
 						onKeyDown={(event) => {
+							if (slash.read(event)) return;
 							const intent = keys.current.read(keyPress(event));
 							if (intent === "send") {
 								event.preventDefault();
@@ -189,6 +196,33 @@ export function Composer({
 			</p>
 		</div>
 	);
+}
+
+/** The commands that fit what is typed, and the keys among them. Enter takes one before it sends. */
+function useSlash(text: string, choose: (word: SlashWord) => void) {
+	const [at, setAt] = useState(0);
+	const [closed, setClosed] = useState("");
+	const words = text === closed ? [] : slashChoices(text);
+	const marked = Math.min(at, words.length - 1);
+	const word = words[marked];
+	return {
+		list:
+			words.length > 0 ? <SlashList words={words} marked={marked} onChoose={choose} /> : undefined,
+		box: word ? { "aria-controls": "slash-words", "aria-activedescendant": `slash-${word}` } : {},
+		read(event: React.KeyboardEvent): boolean {
+			// A key of an input method is its own; WebKit marks it by its code alone.
+			if (!word || event.nativeEvent.isComposing || event.keyCode === 229) return false;
+			const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+			if (step !== 0) setAt((marked + step + words.length) % words.length);
+			else if (event.key === "Escape") setClosed(text);
+			else if ((event.key === "Tab" || event.key === "Enter") && !event.shiftKey) {
+				choose(word);
+				setAt(0);
+			} else return false;
+			event.preventDefault();
+			return true;
+		},
+	};
 }
 
 function RoundButton({

@@ -5,6 +5,7 @@ import {
 	Copy,
 	Ellipsis,
 	Folder,
+	FoldVertical,
 	GitFork,
 	Pencil,
 	SlidersHorizontal,
@@ -25,6 +26,7 @@ import { TitleField } from "@/ui/title-field";
 import { archive, unarchive } from "./commands/archive";
 import { stopAll } from "./commands/background";
 import type { Command, CommandContext } from "./commands/command";
+import { compress } from "./commands/compress";
 import { copyId } from "./commands/copy-id";
 import { remove } from "./commands/delete";
 import { rename } from "./commands/rename";
@@ -223,6 +225,7 @@ function Actions({ context }: { context: CommandContext }) {
 				...(sessionSettings.available?.(context)
 					? [entry(sessionSettings, <SlidersHorizontal size={14} />, { disabled: false })]
 					: []),
+				...(compress.available?.(context) ? [entry(compress, <FoldVertical size={14} />)] : []),
 				...(stopAll.available?.(context) ? [entry(stopAll, <Square size={13} />)] : []),
 				entry(remove, <Trash2 size={14} />, { danger: true, apart: true }),
 			]}

@@ -300,7 +300,15 @@ function Window({
 
 function UsageOf({ session }: { session: OpenSession }) {
 	const usage = useSession(session, (state) => state.usage);
-	return usage ? <itemViews.usage.View item={usage} streaming={false} /> : null;
+	const app = useApp();
+	const compresses = useHost((host) => host.features.compress);
+	return usage ? (
+		<itemViews.usage.View
+			item={usage}
+			streaming={false}
+			onCompress={compresses ? () => void app.compress(session.id) : undefined}
+		/>
+	) : null;
 }
 
 function Edge({ size }: { size: ReturnType<typeof useSidebarSize> }) {

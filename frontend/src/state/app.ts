@@ -238,6 +238,8 @@ export class App {
 	unarchive = (sessionId: string) =>
 		this.attempt(this.port.call("session/unarchive", { sessionId }));
 	remove = (sessionId: string) => this.attempt(this.port.call("session/delete", { sessionId }));
+	/** Shortens what she reads of a session; a failure is told in the timeline, too (SP-COMP-05). */
+	compress = (sessionId: string) => this.attempt(this.port.call("session/compress", { sessionId }));
 	/** Empties the session's plan (SP-TURN-17). */
 	clearPlan = (sessionId: string) => this.attempt(this.port.call("plan/clear", { sessionId }));
 	proceed = (sessionId: string) => this.attempt(this.port.call("turn/continue", { sessionId }));

@@ -35,6 +35,18 @@ describe("rows", () => {
 		expect(history).toEqual(live);
 	});
 
+	test("a compression that has its line is not told twice", () => {
+		const told = (facts: Record<string, unknown>) =>
+			keys([
+				{ kind: "notice", itemId: "c", at: MONDAY, topic: "compress", text: "…", facts },
+				{ kind: "notice", itemId: "l", at: MONDAY, topic: "event-marker", text: "line" },
+			]).slice(2);
+		expect(told({ status: "start" })).toEqual(["c", "l"]);
+		expect(told({ status: "error", reason: "no key" })).toEqual(["c", "l"]);
+		expect(told({ status: "done" })).toEqual(["c", "l"]);
+		expect(told({ status: "done", tokensBefore: 9, tokensAfter: 3 })).toEqual(["l"]);
+	});
+
 	test("a running turn says so until something is being written", () => {
 		const running = turn({ itemId: "t", turnId: "t", at: MONDAY });
 		expect(keys([running]).at(-1)).toBe("working");

@@ -68,6 +68,10 @@ function isVisible(item: TimelineItem): boolean {
 			item.text !== "" || (item.attachments?.length ?? 0) > 0 || item.undelivered !== undefined
 		);
 	}
+	// A conversation that was shortened has its line; the notice of how it went would say it twice.
+	if (item.kind === "notice" && item.topic === "compress") {
+		return item.facts?.status !== "done" || item.facts.tokensAfter === undefined;
+	}
 	return item.kind !== "reasoning" || item.text !== "";
 }
 

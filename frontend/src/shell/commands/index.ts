@@ -1,6 +1,7 @@
 import { archive, unarchive } from "./archive";
 import { background, stopAll } from "./background";
 import type { Command } from "./command";
+import { compress } from "./compress";
 import { copyId } from "./copy-id";
 import { remove } from "./delete";
 import { focusComposer } from "./focus-composer";
@@ -25,6 +26,7 @@ export const commands: readonly Command[] = [
 	stop,
 	stopAll,
 	rewind,
+	compress,
 	inbox,
 	background,
 	search,

@@ -1,4 +1,4 @@
-import { Info, Play } from "lucide-react";
+import { Info, LoaderCircle, Play } from "lucide-react";
 import { COMMAND_REPLY_TOPIC, type NoticeItem } from "@/contract/session.gen";
 import { type MessageKey, useLocale, useT } from "@/i18n/i18n";
 import { useOnline } from "@/link/hooks";
@@ -20,6 +20,18 @@ export function Notice({ item }: ItemProps<"notice">) {
 		);
 	}
 	if (item.topic === "tool-limit") return <ToolLimit item={item} />;
+	if (item.topic === "event-marker" && typeof item.facts?.tokensAfter === "number") {
+		return (
+			<div
+				data-testid="compressed"
+				className="text-soft my-3 flex items-center gap-3 text-center text-xs"
+			>
+				<span aria-hidden className="border-line grow border-t" />
+				<span className="max-w-[70%]">{item.text}</span>
+				<span aria-hidden className="border-line grow border-t" />
+			</div>
+		);
+	}
 	return (
 		<div className="text-soft flex items-center justify-center gap-2 py-2 text-center text-[13px]">
 			<Words item={item} />
@@ -40,9 +52,11 @@ function Words({ item }: { item: NoticeItem }) {
 			</span>
 		);
 	}
+	const busy = key === "notice.compress.start";
 	const { tool, exitCode, durationMs, lastLine, reason } = item.facts ?? {};
 	return (
 		<span className="min-w-0">
+			{busy && <LoaderCircle size={13} aria-hidden className="spin mr-1.5 inline align-[-2px]" />}
 			<Untrusted text={t(key, { tool: text(tool) })} />
 			{typeof exitCode === "number" && exitCode !== 0 && ` · ${t("tool.exit", { code: exitCode })}`}
 			{typeof durationMs === "number" && ` · ${duration(durationMs)}`}

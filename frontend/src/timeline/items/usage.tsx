@@ -1,4 +1,7 @@
+import { FoldVertical } from "lucide-react";
 import { useLocale } from "@/i18n/i18n";
+import { useOnline } from "@/link/hooks";
+import { Button } from "@/ui/button";
 import { Popover } from "@/ui/popover";
 import { injectorsByPlugin } from "./usage-parts";
 import type { ItemProps } from "./view";
@@ -7,8 +10,9 @@ const RADIUS = 7;
 const ROUND = 2 * Math.PI * RADIUS;
 
 /** How full the context is: a ring with the percentage, the parts behind it (SP-USAGE-06). */
-export function Usage({ item }: ItemProps<"usage">) {
+export function Usage({ item, onCompress }: ItemProps<"usage">) {
 	const { t, percent, number } = useLocale();
+	const online = useOnline();
 	const ratio = Math.min(1, Math.max(0, item.usageRatio));
 	const near = item.compressAt !== undefined ? ratio >= item.compressAt * 0.9 : ratio >= 0.8;
 	const label = t("usage.label", { percent: percent(item.usageRatio) });
@@ -73,6 +77,18 @@ export function Usage({ item }: ItemProps<"usage">) {
 					<p className="text-soft mt-3 text-xs">
 						{t("usage.compressAt", { percent: percent(item.compressAt) })}
 					</p>
+				)}
+				{onCompress && (
+					<Button
+						small
+						className="mt-3"
+						data-testid="compress"
+						disabled={!online}
+						onClick={onCompress}
+					>
+						<FoldVertical size={13} aria-hidden />
+						{t("command.compress")}
+					</Button>
 				)}
 			</div>
 		</Popover>

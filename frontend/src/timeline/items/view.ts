@@ -12,6 +12,8 @@ export interface ItemProps<K extends ItemKind> {
 	last?: boolean;
 	/** For turns: the row above is a reply, whose last line has room for a quiet word. */
 	beside?: boolean;
+	/** For the usage: shortens what she reads; absent where nothing can. */
+	onCompress?: (() => void) | undefined;
 }
 
 /** How a kind of item is drawn, and where: the shell puts what is not of the timeline in its place. */
