@@ -55,6 +55,7 @@ type Turn struct {
 	SessionID string
 	TurnID    string
 	Continue  bool   // opened by turn/continue: no new input, a fresh tool budget
+	Subtask   bool   // the session works for the one above it, which reads its last words
 	Model     string // entry id "<provider>/<model>" this turn is bound to, "" for what is set
 	Place     Place
 	ToolLimit int      // model calls with tool calls allowed in this turn, 0 for what is set

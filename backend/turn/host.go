@@ -64,6 +64,9 @@ func (h *host) Join(ctx context.Context) ([]engine.Input, error) {
 	if err != nil {
 		return nil, err
 	}
+	if got.Spent {
+		return nil, &engine.Failure{Code: "subtask_tokens", Message: text.New("subtask.spent")}
+	}
 	inputs := make([]engine.Input, 0, len(got.Inputs))
 	for _, in := range got.Inputs {
 		if in.Notice != nil {

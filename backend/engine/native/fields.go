@@ -9,9 +9,11 @@ import (
 	"aalis/backend/tool"
 )
 
-// The keys of the settings that the engine obeys.
+// KeyModel is the key of the setting that names the model.
+const KeyModel = "model"
+
+// The keys of the other settings that the engine obeys.
 const (
-	keyModel      = "model"
 	keyThinking   = "thinking"
 	keyToolGroups = "toolGroups"
 	keyToolLimit  = "toolLimit"
@@ -43,7 +45,7 @@ func Fields(plugin string, models *provider.Set) field.Plugin {
 	at := func(n float64) *float64 { return &n }
 	return field.Plugin{ID: plugin, Fields: []field.Field{
 		{
-			Key: keyModel, Type: field.LLMRef, Label: text.New("settings.model"), Description: text.New("settings.model-about"),
+			Key: KeyModel, Type: field.LLMRef, Label: text.New("settings.model"), Description: text.New("settings.model-about"),
 			DynamicOptions: SourceModels, AllowCustom: true, Preference: true, Path: []string{"default_model"},
 			Session: field.Spec{Prominence: field.Composer, Order: at(10), Unset: text.New("settings.model-unset")},
 			Fits: func(value json.RawMessage) bool {
@@ -58,7 +60,7 @@ func Fields(plugin string, models *provider.Set) field.Plugin {
 		{
 			Key: keyThinking, Type: field.Select, Label: text.New("settings.thinking"), Description: text.New("settings.thinking-about"),
 			DynamicOptions: SourceThinking, Pattern: `^[a-z]{1,16}$`,
-			Session: field.Spec{Prominence: field.Composer, Order: at(20), DependsOn: keyModel, Unset: text.New("settings.thinking-unset")},
+			Session: field.Spec{Prominence: field.Composer, Order: at(20), DependsOn: KeyModel, Unset: text.New("settings.thinking-unset")},
 		},
 		{
 			Key: keyToolGroups, Type: field.MultiSelect, Label: text.New("settings.tools"), Description: text.New("settings.tools-about"),

@@ -39,7 +39,7 @@ func current(ctx context.Context, t engine.Turn) (set, error) {
 	var s set
 	var model string
 	for key, into := range map[string]any{
-		keyModel: &model, keyThinking: &s.thinking, keyToolGroups: &s.groups, keyToolLimit: &s.limit, keyPersona: &s.persona, keyExtra: &s.extra,
+		KeyModel: &model, keyThinking: &s.thinking, keyToolGroups: &s.groups, keyToolLimit: &s.limit, keyPersona: &s.persona, keyExtra: &s.extra,
 	} {
 		if raw, given := values[key]; given {
 			if err := json.Unmarshal(raw, into); err != nil {
@@ -93,7 +93,7 @@ func (e *Engine) prepare(ctx context.Context, t engine.Turn) (prepared, error) {
 	if p.entry, err = e.models.Lookup(ctx, s.model); err != nil {
 		return prepared{}, err
 	}
-	p.system, err = e.prompt(t.Place, s)
+	p.system, err = e.prompt(t, s)
 	return p, err
 }
 
