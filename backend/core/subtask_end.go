@@ -101,7 +101,9 @@ func (w *write) tellParents() error {
 	var at []int64
 	for _, e := range w.events {
 		switch p := e.Payload.(type) {
-		case event.TurnEnd, event.InputDrop, event.Deleted:
+		case event.InputDrop, event.Deleted:
+		case event.TurnEnd:
+			hold = hold || p.Outcome == event.Aborted
 		case event.BackgroundEnd:
 			hold = hold || p.Status == event.TaskStopped || p.Status == event.TaskAborted
 		default:

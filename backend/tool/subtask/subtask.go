@@ -1,7 +1,8 @@
 // Package subtask is the tools with which she hands work to sub-sessions of her own and looks after
 // them. It owns what the model reads of a sub-task and how a wait goes on; whether one may be made, what
 // ends it and who is told are decided by commands of core, and its turns are conducted like any other.
-// They ask nobody: what a sub-task does that needs an approval asks for itself.
+// They count as reading and ask nobody: outside the program nothing changes but by what a sub-task does,
+// and that asks for itself.
 //
 //	All(desk)          the tools, over what does it
 //	Over(options)      the desk of the program: commands and rows
@@ -16,6 +17,8 @@ import (
 
 	"aalis/backend/core"
 	"aalis/backend/event"
+	"aalis/backend/fault"
+	"aalis/backend/text"
 	"aalis/backend/tool"
 )
 
@@ -70,7 +73,7 @@ type createParams struct {
 
 func create(d Desk) tool.Definition {
 	return tool.Define(tool.Definition{
-		Name: "create_subtask", Description: createWords, Effect: tool.Write,
+		Name: "create_subtask", Description: createWords, Effect: tool.Read,
 		Example: json.RawMessage(`{"task":"Read every file below docs and list the links that lead nowhere, one a line: file, link.","name":"Dead links"}`),
 	}, func(_ context.Context, call tool.Call, p createParams) (tool.Prepared, error) {
 		if strings.TrimSpace(p.Task) == "" {
@@ -97,7 +100,7 @@ type sendParams struct {
 
 func send(d Desk) tool.Definition {
 	return tool.Define(tool.Definition{
-		Name: "send_to_subtask", Description: sendWords, Effect: tool.Write, Example: json.RawMessage(`{"subtask_id":` + example + `,"message":"Leave out the archive folder."}`),
+		Name: "send_to_subtask", Description: sendWords, Effect: tool.Read, Example: json.RawMessage(`{"subtask_id":` + example + `,"message":"Leave out the archive folder."}`),
 	}, func(_ context.Context, call tool.Call, p sendParams) (tool.Prepared, error) {
 		if strings.TrimSpace(p.Message) == "" {
 			return tool.Prepared{}, tool.Refuse(tool.InvalidArgs, `"message" is blank`)
@@ -152,7 +155,7 @@ type oneParams struct {
 
 func stop(d Desk) tool.Definition {
 	return tool.Define(tool.Definition{
-		Name: "stop_subtask", Description: stopWords, Effect: tool.Write, Example: json.RawMessage(`{"subtask_id":` + example + `}`),
+		Name: "stop_subtask", Description: stopWords, Effect: tool.Read, Example: json.RawMessage(`{"subtask_id":` + example + `}`),
 	}, func(_ context.Context, call tool.Call, p oneParams) (tool.Prepared, error) {
 		return does(func(ctx context.Context) (any, error) {
 			now, err := d.Stop(ctx, call, p.ID)
@@ -163,7 +166,7 @@ func stop(d Desk) tool.Definition {
 
 func remove(d Desk) tool.Definition {
 	return tool.Define(tool.Definition{
-		Name: "delete_subtask", Description: deleteWords, Effect: tool.Write, Example: json.RawMessage(`{"subtask_id":` + example + `}`),
+		Name: "delete_subtask", Description: deleteWords, Effect: tool.Read, Example: json.RawMessage(`{"subtask_id":` + example + `}`),
 	}, func(_ context.Context, call tool.Call, p oneParams) (tool.Prepared, error) {
 		return does(func(ctx context.Context) (any, error) {
 			return gone{ID: p.ID, Status: "deleted"}, d.Delete(ctx, call, p.ID)
@@ -179,7 +182,7 @@ func does(what func(ctx context.Context) (any, error)) tool.Prepared {
 			return tool.Result{}, cause
 		}
 		if err != nil {
-			return tool.Result{}, tool.Refuse(tool.Failed, "%w", err)
+			return tool.Result{}, &tool.Error{Code: tool.Failed, Message: fault.Of(err).Message.In(text.English), NotExecuted: true, Err: err}
 		}
 		return result(answer)
 	}}
