@@ -148,6 +148,14 @@ type ToolCall struct {
 	Args   json.RawMessage
 	Effect string // "read" or "write"
 	Step   int
+	Rule   *Rule // of the owner's that decided about it; nil: none did
+}
+
+// Rule is a standing answer of the owner's: deny, ask or allow, and the rule as it is written, "" where
+// everything is let through.
+type Rule struct {
+	Verdict string
+	Text    string
 }
 
 // Guard says what a call may change below its place's root.

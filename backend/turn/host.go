@@ -153,7 +153,9 @@ func (h *host) ProposeTool(ctx context.Context, name string) (string, error) {
 
 // CallTool records a call with its arguments.
 func (h *host) CallTool(ctx context.Context, c engine.ToolCall) error {
-	_, err := h.do(ctx, "recording a call", core.CallTool{Turn: h.turn.id, CallID: c.CallID, Tool: c.Name, Args: c.Args, Effect: c.Effect, Step: c.Step})
+	_, err := h.do(ctx, "recording a call", core.CallTool{
+		Turn: h.turn.id, CallID: c.CallID, Tool: c.Name, Args: c.Args, Effect: c.Effect, Step: c.Step, Rule: (*event.Rule)(c.Rule),
+	})
 	return err
 }
 

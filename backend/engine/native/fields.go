@@ -3,7 +3,9 @@ package native
 import (
 	"encoding/json"
 
+	"aalis/backend/fault"
 	"aalis/backend/provider"
+	"aalis/backend/rule"
 	"aalis/backend/settings/field"
 	"aalis/backend/text"
 	"aalis/backend/tool"
@@ -19,6 +21,16 @@ const (
 	keyToolLimit  = "toolLimit"
 	keyPersona    = "persona"
 	keyExtra      = "extraPrompt"
+	keyAsking     = "asking"
+	keyAllow      = "allow"
+	keyAsk        = "ask"
+	keyDeny       = "deny"
+)
+
+// The ways of asking.
+const (
+	askUsual = "usual"
+	askNever = "never"
 )
 
 // The sources of choices of its fields.
@@ -80,7 +92,39 @@ func Fields(plugin string, models *provider.Set) field.Plugin {
 			Default: field.Raw(DefaultToolLimit), Min: at(1), Max: at(maxToolLimit), Integer: true, Step: at(1),
 			Session: field.Spec{Prominence: field.Advanced, Order: at(60)},
 		},
+		rules(keyDeny, "settings.deny", "settings.deny-about", 80),
+		rules(keyAsk, "settings.ask", "settings.ask-about", 81),
+		rules(keyAllow, "settings.allow", "settings.allow-about", 82),
+		{
+			Key: keyAsking, Type: field.Select, Label: text.New("settings.asking"), Description: text.New("settings.asking-about"),
+			Options: []field.Option{
+				{Label: text.New("settings.asking-usual"), Value: field.Raw(askUsual)}, {Label: text.New("settings.asking-never"), Value: field.Raw(askNever)},
+			},
+			Default: field.Raw(askUsual), Pattern: "^(" + askUsual + "|" + askNever + ")$",
+			Session: field.Spec{Prominence: field.Advanced, Order: at(83)},
+		},
 	}}
+}
+
+// rules declares a list of the owner's standing answers. Those of all layers count together, since a
+// narrow layer must not undo what a wide one forbids.
+func rules(key string, label, about text.Key, order float64) field.Field {
+	return field.Field{
+		Key: key, Type: field.List, Label: text.New(label), Description: text.New(about), Joined: true,
+		Session: field.Spec{Prominence: field.Advanced, Order: &order},
+		Wrong: func(value json.RawMessage) text.Text {
+			var all []string
+			if err := json.Unmarshal(value, &all); err != nil {
+				return text.New("rule.form")
+			}
+			for _, one := range all {
+				if _, err := rule.Parse(one); err != nil {
+					return fault.Of(err).Message
+				}
+			}
+			return text.Text{}
+		},
+	}
 }
 
 // ThinkingChoices gives the ways to think that the model of an entry takes; "" is the model used

@@ -10,6 +10,7 @@ import (
 
 	"aalis/backend/engine"
 	"aalis/backend/provider"
+	"aalis/backend/rule"
 )
 
 // set is what one call of the model goes by: what the session is set to now, and what the turn is bound
@@ -22,6 +23,7 @@ type set struct {
 	limit    int
 	persona  string
 	extra    string
+	rules    rule.Set
 }
 
 // allGroups is a group that stands for every one.
@@ -37,9 +39,10 @@ func current(ctx context.Context, t engine.Turn) (set, error) {
 		}
 	}
 	var s set
-	var model string
+	var model, asking string
 	for key, into := range map[string]any{
 		KeyModel: &model, keyThinking: &s.thinking, keyToolGroups: &s.groups, keyToolLimit: &s.limit, keyPersona: &s.persona, keyExtra: &s.extra,
+		keyDeny: &s.rules.Deny, keyAsk: &s.rules.Ask, keyAllow: &s.rules.Allow, keyAsking: &asking,
 	} {
 		if raw, given := values[key]; given {
 			if err := json.Unmarshal(raw, into); err != nil {
@@ -51,6 +54,7 @@ func current(ctx context.Context, t engine.Turn) (set, error) {
 	s.all = !chosen || slices.Contains(s.groups, allGroups)
 	s.model = cmp.Or(t.Model, model)
 	s.limit = cmp.Or(t.ToolLimit, s.limit, DefaultToolLimit)
+	s.rules.Free = asking == askNever
 	s.persona, s.extra = strings.TrimSpace(s.persona), strings.TrimSpace(s.extra)
 	return s, nil
 }
