@@ -53,14 +53,14 @@ func speak(t *testing.T, document string, edit func(*backend.Config)) *speaker {
 	answers := make(chan string, 1)
 	conn := s.b.Connect(func(string) {}, func(frame string) {
 		switch {
+		case !strings.Contains(frame, `"method":`):
+			answers <- frame
 		case strings.Contains(frame, `"method":"session/config/changed"`):
 			s.changed <- struct{}{}
 		case strings.Contains(frame, `"kind":"turn"`) && strings.Contains(frame, `"outcome"`):
 			s.done <- struct{}{}
 		case strings.Contains(frame, `"kind":"tool-call"`):
 			s.cards <- struct{}{}
-		case !strings.Contains(frame, `"method":`):
-			answers <- frame
 		}
 	})
 	t.Cleanup(conn.Close)
