@@ -19,6 +19,7 @@ import (
 	"aalis/backend/settings/field"
 	"aalis/backend/store"
 	"aalis/backend/text"
+	"aalis/backend/tool/subtask"
 )
 
 // nativeHarness is the id of our own engine: of the sessions it conducts, and of its settings.
@@ -69,7 +70,7 @@ func (b *Backend) openSettings(models *provider.Set) (err error) {
 	}
 	b.settings = settings.New(settings.Options{
 		Document: b.document,
-		Plugins:  []field.Plugin{b.hostFields(), native.Fields(nativeHarness, b.models)},
+		Plugins:  []field.Plugin{b.hostFields(), native.Fields(nativeHarness, b.models), subtask.Fields()},
 		// The program's own surfaces are platforms without types of chats.
 		Platforms: func() []settings.Platform {
 			return []settings.Platform{{ID: principal.SurfaceWeb}, {ID: principal.SurfaceCLI}, {ID: principal.SurfaceClient}}

@@ -48,6 +48,7 @@ import (
 	"aalis/backend/tool/plan"
 	"aalis/backend/tool/search"
 	"aalis/backend/tool/shell"
+	"aalis/backend/tool/subtask"
 	"aalis/backend/tool/task"
 	"aalis/backend/turn"
 	"aalis/backend/wire/session"
@@ -112,7 +113,7 @@ func providers(more map[string]provider.Kind) map[string]provider.Kind {
 
 // tools is the list of tools, in groups that can be switched off. The data folder is closed to them: it
 // holds the owner's token.
-func tools(closed string, loop *core.Loop, tasks tasks) []native.ToolGroup {
+func tools(closed string, loop *core.Loop, tasks tasks, models *provider.Set) []native.ToolGroup {
 	group := func(id string, label, about text.Key, all ...tool.Definition) native.ToolGroup {
 		return native.ToolGroup{ID: id, Label: text.New(label), About: text.New(about), Tools: all}
 	}
@@ -121,6 +122,7 @@ func tools(closed string, loop *core.Loop, tasks tasks) []native.ToolGroup {
 		group("search", "settings.group-search", "settings.group-search-about", search.All(closed)...),
 		group("plan", "settings.group-plan", "settings.group-plan-about", plan.Update(plans{loop}.keep)),
 		group("shell", "settings.group-shell", "settings.group-shell-about", shell.Exec(shell.Options{Closed: []string{closed}}), task.Read(tasks.look), task.Stop(tasks.end)),
+		group("subtasks", "settings.group-subtasks", "settings.group-subtasks-about", subtask.All(subtask.Over(subtask.Options{Loop: loop, StopTasks: tasks.StopAll, Model: modelSetting(models)}))...),
 	}
 }
 
@@ -161,7 +163,7 @@ func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error
 	if err := b.openSettings(models); err != nil {
 		return err
 	}
-	if b.loop, err = core.New(core.Options{Store: b.store, Admission: b.approval, Effective: b.effective, Log: b.log}); err != nil {
+	if b.loop, err = core.New(core.Options{Store: b.store, Admission: b.approval, Effective: b.effective, Caps: b.caps, Log: b.log}); err != nil {
 		return err
 	}
 	b.settings.Attach(b.loop)
@@ -174,7 +176,7 @@ func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error
 		return fmt.Errorf("making the workspace: %w", err)
 	}
 	b.tasks = tasks{background.New(background.Options{Loop: b.loop, Log: b.log})}
-	b.groups = tools(b.config.DataDir, b.loop, b.tasks)
+	b.groups = tools(b.config.DataDir, b.loop, b.tasks, b.models)
 	registry := registry(b.groups)
 	bytes, err := blob.Open(filepath.Join(b.config.DataDir, "checkpoints"))
 	if err != nil {

@@ -23,6 +23,7 @@ var rungs = map[string]int{
 	"frontend":                0, // the built interface, as files
 	"backend/blob":            1,
 	"backend/event":           1,
+	"backend/rule":            1,
 	"backend/store":           2,
 	"backend/core":            3,
 	"backend/approval":        4,

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -113,7 +114,8 @@ func (w *write) refusal(s store.Session, a event.Action) (string, error) {
 	return w.loop.admit.Admit(a.Policy), nil
 }
 
-// origin says whose wish a turn is: by hand when a person opened it (decisions H5).
+// origin says whose wish a turn is: by hand when a person opened it (decisions H5), or when the turn of
+// the session above that asked for it was by hand.
 func (w *write) origin(t store.Turn) (event.Origin, error) {
 	o := event.Origin{Kind: "hand", Participants: []event.Participant{}}
 	if t.Source != "" {
@@ -123,14 +125,41 @@ func (w *write) origin(t store.Turn) (event.Origin, error) {
 	if err != nil {
 		return o, err
 	}
-	for _, e := range events {
-		in, ok := e.Payload.(event.Input)
-		p := event.Participant{Platform: in.Speaker.Platform, UserID: in.Speaker.UserID}
-		if ok && in.Speaker.Source == "" && !slices.Contains(o.Participants, p) {
+	add := func(p event.Participant) {
+		if !slices.Contains(o.Participants, p) {
 			o.Participants = append(o.Participants, p)
 		}
 	}
+	for _, e := range events {
+		in, ok := e.Payload.(event.Input)
+		switch {
+		case ok && in.FromTurn != "":
+			above, err := w.originAbove(in.FromTurn)
+			if err != nil {
+				return o, err
+			}
+			if e.ID == t.Trigger {
+				o.Kind = above.Kind
+			}
+			for _, p := range above.Participants {
+				add(p)
+			}
+		case ok && in.Speaker.Source == "":
+			add(event.Participant{Platform: in.Speaker.Platform, UserID: in.Speaker.UserID})
+		}
+	}
 	return o, nil
+}
+
+func (w *write) originAbove(turn string) (event.Origin, error) {
+	t, err := w.Turn(turn)
+	if errors.Is(err, store.ErrNotFound) {
+		return event.Origin{Kind: "autonomous"}, nil
+	}
+	if err != nil {
+		return event.Origin{}, err
+	}
+	return w.origin(t)
 }
 
 // chain lists the sub-sessions below the root down to this one. Spec SP-APPR-04.

@@ -139,38 +139,45 @@ func (w *write) endNotice(t store.Task, c EndTask) event.Notice {
 
 // tell says something to her as an input would: it opens a turn, or waits to join the running one.
 func (w *write) tell(t store.Task, n event.Notice, hold bool) (turn, id string, err error) {
-	s, err := w.SessionBySID(t.SID)
+	if n.Platform, err = w.platform(t.SID, t.Turn); err != nil {
+		return "", "", err
+	}
+	return w.notify(t.SID, t.ToolEvent, n, hold)
+}
+
+// notify lets a notice enter a session as tell does; cause is the call it comes of.
+func (w *write) notify(sid int64, cause string, n event.Notice, hold bool) (turn, id string, err error) {
+	s, err := w.SessionBySID(sid)
 	if err != nil {
 		return "", "", err
 	}
-	h, err := w.Head(t.SID)
+	h, err := w.Head(sid)
 	if err != nil {
-		return "", "", err
-	}
-	if n.Platform, err = w.platform(t); err != nil {
 		return "", "", err
 	}
 	id = event.NewID()
-	d := event.Draft{ID: id, Parent: t.ToolEvent, Actor: event.System(), IdemKey: "k:notice:" + n.NoticeID}
+	d := event.Draft{ID: id, Parent: cause, Actor: event.System(), IdemKey: noticeKey(n)}
 	if h.RunningTurn != "" || hold {
 		n.State = event.InputPending
 		d.Payload = n
-		_, err = w.append(t.SID, d)
+		_, err = w.append(sid, d)
 		return h.RunningTurn, id, err
 	}
 	n.State, d.Turn = event.InputOpened, event.NewID()
 	d.Payload = n
-	_, err = w.append(t.SID, d, w.started(s, event.TurnStart{TurnID: d.Turn, Trigger: id, Source: n.Topic, Platform: n.Platform}))
+	_, err = w.append(sid, d, w.started(s, event.TurnStart{TurnID: d.Turn, Trigger: id, Source: n.Topic, Platform: n.Platform}))
 	return d.Turn, id, err
 }
 
-// platform is where the turn of a task was opened from: its settings go for what comes of the task.
-func (w *write) platform(t store.Task) (string, error) {
-	turn, err := w.Turn(t.Turn)
+func noticeKey(n event.Notice) string { return "k:notice:" + n.NoticeID }
+
+// platform is where a turn was opened from: its settings go for what comes of the turn.
+func (w *write) platform(sid int64, id string) (string, error) {
+	turn, err := w.Turn(id)
 	if err != nil {
 		return "", err
 	}
-	e, _, err := w.EventAt(t.SID, turn.StartedSeq)
+	e, _, err := w.EventAt(sid, turn.StartedSeq)
 	start, _ := e.Payload.(event.TurnStart)
 	return start.Platform, err
 }

@@ -70,11 +70,11 @@ func (r *rig) silent(session string, n int) (tasks []string) {
 	return tasks
 }
 
-func bubbled(t *testing.T, name string, test func(t *testing.T, r *rig)) {
+func bubbled(t *testing.T, name string, test func(t *testing.T, r *rig), change ...func(*store.Options, *core.Options)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			r := open(t, t.TempDir())
+			r := open(t, t.TempDir(), change...)
 			test(t, r)
 			testkit.Check(t, r.st)
 			sameAsRebuilt(t, r)

@@ -41,6 +41,8 @@ type Receipt struct {
 	Repeated  bool   // it had been done before, under the same key
 	Waiting   bool   // an input waits: the turn must go on
 	Inputs    []event.Waiting
+	Subtasks  []Subtask
+	Spent     bool // the turn may call no more model: its tree has used the tokens it may
 	Failures  []Failure
 	Done      bool
 	Count     int64

@@ -46,6 +46,7 @@ func (d *driver) step() error {
 		d.startReasoning, d.endReasoning, d.propose, d.callTool, d.callTool, d.request, d.request, d.answer, d.expire, d.complete, d.complete,
 		d.silent, d.stop, d.join, d.rename, d.archive, d.remove, d.seen, d.rewind, d.notice, d.account, d.erase, d.again,
 		d.change, d.withdraw, d.plan, d.move, d.move, d.endTask,
+		d.delegate, d.delegate, d.tell, d.look, d.stopSubtask, d.dropSubtask,
 	}
 	err := steps[d.choose(len(steps))]()
 	if err == nil || errors.Is(err, core.ErrTurnOver) || errors.Is(err, core.ErrItemClosed) || errors.Is(err, store.ErrInvalid) {
@@ -286,6 +287,35 @@ func (d *driver) notice() error {
 
 func (d *driver) account() error {
 	_, err := d.do(core.RecordModelCall{Turn: pick(d, d.turns), Call: event.ModelCall{Step: 1, Prompt: 10, Completion: 3, Window: 1000}})
+	return err
+}
+
+func (d *driver) delegate() error {
+	c := pick(d, d.calls)
+	r, err := d.do(core.SpawnSubtask{Turn: d.of[c], CallID: c, Task: "look"})
+	if err == nil {
+		d.sessions = append(d.sessions, r.SessionID)
+	}
+	return err
+}
+
+func (d *driver) tell() error {
+	_, err := d.do(core.TellSubtask{Turn: pick(d, d.turns), Subtask: pick(d, d.sessions), Text: "go on"})
+	return err
+}
+
+func (d *driver) look() error {
+	_, err := d.do(core.LookAtSubtasks{Session: pick(d, d.sessions)})
+	return err
+}
+
+func (d *driver) stopSubtask() error {
+	_, err := d.do(core.StopSubtask{Session: pick(d, d.sessions), Subtask: pick(d, d.sessions)})
+	return err
+}
+
+func (d *driver) dropSubtask() error {
+	_, err := d.do(core.DropSubtask{Session: pick(d, d.sessions), Subtask: pick(d, d.sessions)})
 	return err
 }
 

@@ -132,13 +132,17 @@ func (w *write) dropInputs(sid int64, reason string, by event.Actor) error {
 	return nil
 }
 
-// JoinInputs takes everything that waits into the running turn. Receipt.Inputs has it in order.
+// JoinInputs takes everything that waits into the running turn. Receipt.Inputs has it in order. It
+// stands before every call of a model: Receipt.Spent says that there may be none, and nothing joined.
 type JoinInputs struct{ Turn string }
 
 func (c JoinInputs) run(w *write) (Receipt, error) {
 	t, err := w.live(c.Turn)
 	if err != nil {
 		return Receipt{}, err
+	}
+	if spent, err := w.spent(t); err != nil || spent {
+		return Receipt{TurnID: t.ID, Spent: spent}, err
 	}
 	waiting, err := w.PendingInputs(t.SID)
 	if err != nil {

@@ -37,6 +37,7 @@ type Options struct {
 	Store     *store.Store
 	Admission Admission // nil: nobody is ever there
 	Effective Effective // nil: turns do not record their settings
+	Caps      Caps      // nil: DefaultTaskCaps
 	Log       *slog.Logger
 	RingBytes int // 0 for the default
 }
@@ -47,6 +48,7 @@ type Loop struct {
 	admit Admission
 	// effective is asked for what turns are recorded with; nil without settings.
 	effective Effective
+	caps      Caps
 	log       *slog.Logger
 	epoch     string
 	ring      *ring
@@ -106,7 +108,7 @@ func New(o Options) (*Loop, error) {
 		o.RingBytes = ringMax
 	}
 	return &Loop{
-		st: o.Store, admit: o.Admission, effective: o.Effective, log: o.Log, epoch: event.NewID(), ring: newRing(o.RingBytes, tick), items: newOpenItems(),
+		st: o.Store, admit: o.Admission, effective: o.Effective, caps: o.Caps, log: o.Log, epoch: event.NewID(), ring: newRing(o.RingBytes, tick), items: newOpenItems(),
 		signal: make(chan struct{}, 1), commits: newBroadcast(), tick: tick, waiting: newWaiting(),
 	}, nil
 }
@@ -360,6 +362,9 @@ func (l *Loop) runOne(tx *store.Tx, c job) (result, error) {
 	w := &write{Tx: tx, loop: l}
 	numbered := maps.Clone(l.numbered)
 	receipt, err := c.cmd.run(w)
+	if err == nil {
+		err = w.tellParents()
+	}
 	if err != nil {
 		if tx.Over() {
 			return r, err

@@ -32,6 +32,7 @@ type CallTool struct {
 	Effect string // read, write
 	Step   int
 	Digest string
+	Rule   *event.Rule // that decided about it, nil for none
 }
 
 func (c CallTool) run(w *write) (Receipt, error) {
@@ -41,7 +42,7 @@ func (c CallTool) run(w *write) (Receipt, error) {
 	}
 	call := event.Call{
 		CallID: c.CallID, Tool: c.Tool, Capability: c.Tool, Args: c.Args, Digest: c.Digest, Effect: c.Effect, ExecutionID: event.NewID(), Step: c.Step,
-		ProposedAt: w.Now,
+		ProposedAt: w.Now, Rule: c.Rule,
 	}
 	children, err := w.Children(t.SID, t.StartedEvent)
 	if err != nil {
@@ -82,7 +83,7 @@ func (w *write) called(t store.Turn, callID string) (event.Event, event.Call, er
 
 // card is a tool card as it stands: the call and how its action was decided.
 func (w *write) card(called event.Event, call event.Call) (*event.Card, error) {
-	card := &event.Card{Tool: call.Tool, Args: call.Args, Step: call.Step, At: call.ProposedAt}
+	card := &event.Card{Tool: call.Tool, Args: call.Args, Step: call.Step, At: call.ProposedAt, Rule: call.Rule}
 	children, err := w.Children(called.SID, called.ID)
 	if err != nil {
 		return nil, err

@@ -81,6 +81,7 @@ type Turn struct {
 	SessionID string
 	TurnID    string
 	Continue  bool   // opened by turn/continue: no new input, a fresh tool budget
+	Subtask   bool   // the session works for the one above it, which reads its last words
 	Model     string // entry id "<provider>/<model>" this turn is bound to, "" for what is set
 	Place     Place
 	ToolLimit int      // model calls with tool calls allowed in this turn, 0 for what is set
@@ -180,6 +181,14 @@ type ToolCall struct {
 	Args   json.RawMessage
 	Effect string // "read" or "write"
 	Step   int
+	Rule   *Rule // of the owner's that decided about it; nil: none did
+}
+
+// Rule is a standing answer of the owner's: deny, ask or allow, and the rule as it is written, "" where
+// everything is let through.
+type Rule struct {
+	Verdict string
+	Text    string
 }
 
 // Guard says what a call may change below its place's root.

@@ -20,6 +20,8 @@ type Input struct {
 	Client      json.RawMessage `json:"clientPayload,omitempty"`
 	ClientID    string          `json:"clientId,omitempty"`
 	State       string          `json:"inputState"`
+	// FromTurn is the turn of the session above in which she said it to her sub-task.
+	FromTurn string `json:"fromTurn,omitempty"`
 }
 
 // Speaker is a person, as shown.

@@ -101,6 +101,14 @@ type Call struct {
 	Target      string          `json:"target,omitempty"`
 	Step        int             `json:"step"`
 	ProposedAt  int64           `json:"proposedAt,omitempty"`
+	Rule        *Rule           `json:"rule,omitempty"`
+}
+
+// Rule is the standing answer of the owner's that decided about a call: deny, ask or allow, and the
+// rule as it was written, "" where everything is let through.
+type Rule struct {
+	Verdict string `json:"verdict"`
+	Text    string `json:"text,omitempty"`
 }
 
 // The statuses of a result.
@@ -136,6 +144,7 @@ type Card struct {
 	At         int64           `json:"at"`
 	Approval   string          `json:"approvalId,omitempty"`
 	Settlement *Settlement     `json:"settlement,omitempty"`
+	Rule       *Rule           `json:"rule,omitempty"`
 }
 
 // Effect is something a tool did that others may want to know of.

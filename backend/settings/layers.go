@@ -83,6 +83,9 @@ func (c *chain) rows(scope Scope, set []store.Setting) {
 // resolve gives the value that counts and the layer it is from, "" when there is none: the narrowest
 // that is written and that the field takes (Spec SP-CONF-08, decisions C6).
 func (c chain) resolve(plugin string, f field.Field) (json.RawMessage, Scope) {
+	if f.Joined {
+		return c.join(plugin, f)
+	}
 	for _, l := range slices.Backward(c.links) {
 		if l.scope == SessionScope && f.Session.PlaceOnly {
 			continue
@@ -95,6 +98,32 @@ func (c chain) resolve(plugin string, f field.Field) (json.RawMessage, Scope) {
 		return f.Default, Default
 	}
 	return nil, ""
+}
+
+// join gives what all layers say of a list, the widest first, and the narrowest that says anything.
+func (c chain) join(plugin string, f field.Field) (json.RawMessage, Scope) {
+	var all []string
+	var from Scope
+	for _, l := range c.links {
+		raw := l.value(plugin, f)
+		if raw == nil || l.scope == SessionScope && f.Session.PlaceOnly {
+			continue
+		}
+		from = l.scope
+		var entries []string
+		if json.Unmarshal(raw, &entries) != nil { // a hand edit: whoever reads the list sees that it is none
+			entries = []string{strings.Trim(string(raw), `"`)}
+		}
+		for _, e := range entries {
+			if !slices.Contains(all, e) {
+				all = append(all, e)
+			}
+		}
+	}
+	if from == "" {
+		return f.Default, map[bool]Scope{true: Default}[f.Default != nil]
+	}
+	return field.Raw(all), from
 }
 
 // path is where a layer's value stands in the host document.

@@ -18,6 +18,7 @@ var settings = area{
 	"settings.value-large":    {en: "The value of {field} may have at most {max} bytes.", zh: "{field} 的值最多 {max} 字节。"},
 	"settings.value-json":     {en: "The value of {field} is not JSON.", zh: "{field} 的值不是 JSON。"},
 	"settings.value-unknown":  {en: "{field}: there is no {value}.", zh: "{field}：没有 {value}。"},
+	"settings.value-wrong":    {en: "{field}: {why}.", zh: "{field}：{why}。"},
 	"settings.want-text":      {en: "{field} must be a text.", zh: "{field} 必须是文本。"},
 	"settings.want-something": {en: "{field} must not be empty.", zh: "{field} 不能为空。"},
 	"settings.want-form":      {en: "{field} must have the form {form}.", zh: "{field} 必须符合格式 {form}。"},
@@ -67,6 +68,26 @@ var settings = area{
 	"settings.persona-about": {en: "Who she is and how she speaks.", zh: "她是谁，怎样说话。"},
 	"settings.extra":         {en: "Further instructions", zh: "附加指令"},
 	"settings.extra-about":   {en: "What she should always keep in mind here.", zh: "她在这里应始终记住的事。"},
+
+	"settings.deny": {en: "Never run", zh: "禁止运行"},
+	"settings.deny-about": {
+		en: "What she may not do. One rule a line: `prefix: rm`, `exact: …`, or `tool: write_file`. Rules of all layers count; a prohibition stands before everything else.",
+		zh: "她不可以做的事。每行一条规则：`prefix: rm`、`exact: …` 或 `tool: write_file`。所有层级的规则都有效；禁止优先于一切。",
+	},
+	"settings.ask": {en: "Always ask", zh: "总是询问"},
+	"settings.ask-about": {
+		en: "What she asks about each time, even where asking is switched off. Written as above.",
+		zh: "每次都要询问的事，即使已关闭询问。写法同上。",
+	},
+	"settings.allow": {en: "Run without asking", zh: "无需询问"},
+	"settings.allow-about": {
+		en: "What she may do without asking. `exact:` is one command, character by character; `prefix: git status` also covers further plain words, but no options and no operators.",
+		zh: "无需询问即可做的事。`exact:` 是逐字相同的一条命令；`prefix: git status` 还包括后面的普通词，但不包括选项和运算符。",
+	},
+	"settings.asking":       {en: "Asking", zh: "询问"},
+	"settings.asking-about": {en: "Whether she asks before commands and changes of files. Prohibitions, and what is always asked about, stand in any case.", zh: "她在运行命令和修改文件之前是否询问。禁止的和总是询问的规则始终有效。"},
+	"settings.asking-usual": {en: "Before commands and changes", zh: "运行命令和修改前询问"},
+	"settings.asking-never": {en: "Never: run everything", zh: "从不询问：全部直接运行"},
 
 	"demo.thinks": {en: "I was asked to think ({how}). As the demo engine I have nothing to think with.", zh: "我被要求思考（{how}）。我是演示引擎，没有可以用来思考的东西。"},
 

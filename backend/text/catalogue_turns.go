@@ -9,6 +9,10 @@ var turns = area{
 	"usage.system":       {en: "Instructions", zh: "系统指令"},
 	"usage.conversation": {en: "Conversation", zh: "对话"},
 	"usage.tools":        {en: "Tools", zh: "工具"},
+	"usage.persona":      {en: "Persona", zh: "人设"},
+	"usage.extra":        {en: "Further instructions", zh: "附加指令"},
+	"usage.results":      {en: "Results of tools", zh: "工具结果"},
+	"usage.summary":      {en: "Summary of what came before", zh: "此前内容的摘要"},
 
 	"queue.gone":      {en: "That message waits no longer.", zh: "这条消息已不在队列中。"},
 	"queue.not-yours": {en: "Only your own words can be changed. The message can be taken out of the queue.", zh: "只能修改你自己的话；可以把这条消息移出队列。"},

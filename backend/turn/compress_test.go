@@ -31,8 +31,8 @@ func (r *rig) talk(session string, from, n int) {
 	}
 }
 
-// notices follows the notices of compressions: their states, in order.
-func (r *rig) notices() func() []string {
+// compressions follows the notices of compressions: their states, in order.
+func (r *rig) compressions() func() []string {
 	cursor := r.loop.Cursor()
 	return func() (states []string) {
 		r.loop.Note(core.Note{Kind: "end"})
@@ -62,7 +62,7 @@ func (r *rig) notices() func() []string {
 func TestAConversationIsShortenedByItself(t *testing.T) {
 	bubble(t, setup{script: replies(4) + "call\ntext WHAT WENT BEFORE\nusage 3000 40\ncall\ntext done\n" + replies(1)}, func(r *rig) {
 		s := r.session()
-		states := r.notices()
+		states := r.compressions()
 		r.talk(s, 1, 5)
 		told := strings.Join(r.toldInCall(5), "\n")
 		t.Run("FAIL-F4 the turn goes on behind the summary", func(t *testing.T) {
@@ -258,7 +258,7 @@ func TestNoEndlessCompression(t *testing.T) {
 	t.Run("a summary that fails stops no turn", func(t *testing.T) {
 		bubble(t, setup{script: replies(4) + "call\nerror auth status=401 no key\n" + replies(1)}, func(r *rig) {
 			s := r.session()
-			states := r.notices()
+			states := r.compressions()
 			r.talk(s, 1, 5)
 			same(t, "outcomes", r.outcomes(s), slicesOf(event.Replied, 5)...)
 			if got := states(); len(got) != 2 || got[1] != "error: The conversation was not shortened: no key" {
@@ -272,7 +272,7 @@ func TestCompressingByHand(t *testing.T) {
 	t.Run("with nothing to do it says so and changes nothing", func(t *testing.T) {
 		bubble(t, setup{script: replies(1)}, func(r *rig) {
 			s := r.session()
-			states := r.notices()
+			states := r.compressions()
 			r.send(s, "hi")
 			r.idle()
 			if err := r.reactor.Compress(context.Background(), s); err != nil {
@@ -289,7 +289,7 @@ func TestCompressingByHand(t *testing.T) {
 	t.Run("SP-COMP-06 SP-COMP-07 a second one is refused at once and disturbs nothing", func(t *testing.T) {
 		bubble(t, setup{script: replies(4) + "call\ngate go\ntext SHORT\n"}, func(r *rig) {
 			s := r.session()
-			states := r.notices()
+			states := r.compressions()
 			r.talk(s, 1, 4)
 			first := r.compressing(s)
 			if err := r.reactor.Compress(context.Background(), s); !fault.Is(err, fault.Internal) || fault.Of(err).Message.Key != "compress.busy" {
@@ -314,7 +314,7 @@ func TestCompressingByHand(t *testing.T) {
 		t.Run("SP-COMP-04 SP-COMP-05 "+name, func(t *testing.T) {
 			bubble(t, setup{script: replies(4) + tc.script + replies(1)}, func(r *rig) {
 				s := r.session()
-				states := r.notices()
+				states := r.compressions()
 				r.talk(s, 1, 4)
 				err := r.reactor.Compress(context.Background(), s)
 				if !fault.Is(err, fault.Internal) || fault.Of(err).Message.In(words.English) != tc.want {
@@ -341,7 +341,7 @@ func TestCompressingByHand(t *testing.T) {
 		t.Run("FAIL-F7 SP-COMP-04 a conversation that is "+name+" meanwhile is left alone", func(t *testing.T) {
 			bubble(t, setup{script: replies(4) + "call\ngate go\ntext SHORT\n"}, func(r *rig) {
 				s := r.session()
-				states := r.notices()
+				states := r.compressions()
 				r.talk(s, 1, 4)
 				first := r.compressing(s)
 				change(r, s)
@@ -432,7 +432,7 @@ func TestAnEngineThatCannotShorten(t *testing.T) {
 func TestAStoppedCompression(t *testing.T) {
 	bubble(t, setup{script: replies(4) + "call\nhang\n"}, func(r *rig) {
 		s := r.session()
-		states := r.notices()
+		states := r.compressions()
 		r.talk(s, 1, 4)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()

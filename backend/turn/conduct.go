@@ -92,7 +92,7 @@ func counted(tx *store.ReadTx, sid int64) (int, error) {
 
 // told is what an engine is told of a session, whatever the turn.
 func (r *Reactor) told(s store.Session, platform string) engine.Turn {
-	t := engine.Turn{SessionID: s.ID, Place: r.options.Place(s.Place), ToolLimit: r.options.ToolLimit}
+	t := engine.Turn{SessionID: s.ID, Subtask: s.Origin == "task", Place: r.options.Place(s.Place), ToolLimit: r.options.ToolLimit}
 	if r.options.Settings != nil {
 		t.Settings = settings{reactor: r, session: s.ID, harness: s.Harness, platform: platform}
 	}

@@ -16,6 +16,7 @@ import (
 const (
 	noticeLimit      = "tool-limit"
 	noticeBackground = event.TopicBackground
+	noticeSubtask    = event.TopicSubtask
 )
 
 // told are the kinds a conversation is made of, for the model. Everything else in the log is not
@@ -88,7 +89,7 @@ func (c *conversation) add(e event.Event) {
 	case event.Reasoning:
 		c.words(engine.Entry{Kind: engine.EntryReasoning, TurnID: e.Turn, Text: p.Text, Step: p.Step})
 	case event.Notice:
-		if p.Topic == noticeBackground && p.State != event.InputPending {
+		if (p.Topic == noticeBackground || p.Topic == noticeSubtask) && p.State != event.InputPending {
 			c.notice(e.Turn, p)
 		}
 	case event.Call:

@@ -69,6 +69,9 @@ func (h *host) Join(ctx context.Context) ([]engine.Input, error) {
 	if err != nil {
 		return nil, err
 	}
+	if got.Spent {
+		return nil, &engine.Failure{Code: "subtask_tokens", Message: text.New("subtask.spent")}
+	}
 	inputs := make([]engine.Input, 0, len(got.Inputs))
 	for _, in := range got.Inputs {
 		if in.Notice != nil {
@@ -155,7 +158,9 @@ func (h *host) ProposeTool(ctx context.Context, name string) (string, error) {
 
 // CallTool records a call with its arguments.
 func (h *host) CallTool(ctx context.Context, c engine.ToolCall) error {
-	_, err := h.do(ctx, "recording a call", core.CallTool{Turn: h.turn.id, CallID: c.CallID, Tool: c.Name, Args: c.Args, Effect: c.Effect, Step: c.Step})
+	_, err := h.do(ctx, "recording a call", core.CallTool{
+		Turn: h.turn.id, CallID: c.CallID, Tool: c.Name, Args: c.Args, Effect: c.Effect, Step: c.Step, Rule: (*event.Rule)(c.Rule),
+	})
 	return err
 }
 

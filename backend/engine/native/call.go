@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-	"unicode/utf8"
 
 	"aalis/backend/engine"
 	"aalis/backend/provider"
@@ -49,12 +48,12 @@ func (e *Engine) Measure(ctx context.Context, t engine.Turn, said []engine.Entry
 	if err != nil {
 		return engine.ModelCall{}, fmt.Errorf("preparing the call: %w", err)
 	}
-	parts, entry := estimate(next.request(said)), next.entry
+	weights, entry := e.weigh(next.set, next.request(said)), next.entry
 	c := engine.ModelCall{
 		Provider: entry.Provider, Model: entry.Name, ContextWindow: entry.ContextWindow,
-		Prompt: parts[0] + parts[1] + parts[2], Estimated: true, CompressAt: next.set.line,
+		Prompt: estimated(weights), Estimated: true, CompressAt: next.set.line,
 	}
-	c.Parts = share(parts, c.Prompt)
+	c.Parts = share(weights, c.Prompt)
 	return c, nil
 }
 
@@ -84,48 +83,18 @@ func (r *run) called(ctx context.Context, req provider.Request, a *answer, took 
 		Step: a.step, Provider: r.entry.Provider, Model: r.entry.Name,
 		ContextWindow: r.entry.ContextWindow, LatencyMS: took.Milliseconds(), CompressAt: r.set.line,
 	}
-	parts := estimate(req)
+	weights := r.engine.weigh(r.set, req)
 	if a.usage != nil {
 		c.Prompt, c.Completion = a.usage.Prompt, a.usage.Completion
 		r.completion += a.usage.Completion
 	} else {
 		r.counted = false
 		c.Estimated = true
-		c.Prompt = parts[0] + parts[1] + parts[2]
+		c.Prompt = estimated(weights)
 		c.Completion = a.estimate()
 	}
-	c.Parts = share(parts, c.Prompt)
+	c.Parts = share(weights, c.Prompt)
 	return r.host.ModelCalled(ctx, c)
-}
-
-// estimate gives the tokens of system, conversation and tools at four characters each.
-func estimate(req provider.Request) [3]int {
-	conversation, tools := 0, 0
-	for _, m := range req.Messages {
-		conversation += utf8.RuneCountInString(m.Text)
-		for _, c := range m.ToolCalls {
-			conversation += utf8.RuneCountInString(c.Name) + utf8.RuneCount(c.Args)
-		}
-	}
-	for _, t := range req.Tools {
-		tools += utf8.RuneCountInString(t.Name) + utf8.RuneCountInString(t.Description) + utf8.RuneCount(t.Params)
-	}
-	return [3]int{tokens(utf8.RuneCountInString(req.System)), tokens(conversation), tokens(tools)}
-}
-
-func tokens(characters int) int { return (characters + 3) / 4 }
-
-// share spreads the prompt's tokens over the parts in the proportion of their estimates, so that
-// the breakdown adds up to what the server counted. Spec SP-USAGE-02.
-func share(parts [3]int, prompt int) []engine.UsagePart {
-	all := max(1, parts[0]+parts[1]+parts[2])
-	system := int(int64(prompt) * int64(parts[0]) / int64(all))
-	tools := int(int64(prompt) * int64(parts[2]) / int64(all))
-	return []engine.UsagePart{
-		{Label: text.New("usage.system"), Tokens: system},
-		{Label: text.New("usage.conversation"), Tokens: prompt - system - tools},
-		{Label: text.New("usage.tools"), Tokens: tools},
-	}
 }
 
 // failure makes of an error what ends the turn; stops pass as they are.

@@ -324,8 +324,7 @@ func (r *run) reread(ctx context.Context) error {
 // projected is what the next call will send, in tokens: what a server counted last and what has come
 // since, or an estimate of all where that is more.
 func (r *run) projected() int {
-	parts := estimate(r.request(r.said))
-	all := parts[0] + parts[1] + parts[2]
+	all := estimated(r.engine.weigh(r.set, r.request(r.said)))
 	if r.known == 0 {
 		return all
 	}

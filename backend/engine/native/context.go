@@ -23,7 +23,7 @@ func messages(said []engine.Entry) []provider.Message {
 		case engine.EntryNotice:
 			b.notice(e.Text)
 		case engine.EntrySummary:
-			b.notice("What was said before this, in short:\n\n" + plainBrackets.Replace(e.Text))
+			b.notice(summaryOpening + plainBrackets.Replace(e.Text))
 		default:
 			b.assistant(e)
 		}
@@ -31,6 +31,9 @@ func messages(said []engine.Entry) []provider.Message {
 	b.close()
 	return b.out
 }
+
+// summaryOpening begins the message that stands for the beginning of a conversation.
+const summaryOpening = "What was said before this, in short:\n\n"
 
 // plainBrackets keeps people from speaking as the program, whose brackets these are.
 var plainBrackets = strings.NewReplacer("⟦", "[", "⟧", "]")

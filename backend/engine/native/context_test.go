@@ -74,20 +74,3 @@ func TestMessages(t *testing.T) {
 		})
 	}
 }
-
-func TestShareAddsUp(t *testing.T) {
-	for _, prompt := range []int{0, 1, 7, 1000} {
-		for _, parts := range [][3]int{{}, {1, 1, 1}, {3, 0, 0}, {0, 0, 9}, {1000, 1, 1000}} {
-			sum := 0
-			for _, p := range share(parts, prompt) {
-				if p.Tokens < 0 {
-					t.Errorf("%v of %d: %+v", parts, prompt, p)
-				}
-				sum += p.Tokens
-			}
-			if sum != prompt {
-				t.Errorf("%v of %d add up to %d", parts, prompt, sum)
-			}
-		}
-	}
-}

@@ -3,21 +3,35 @@ package native
 import (
 	"encoding/json"
 
+	"aalis/backend/fault"
 	"aalis/backend/provider"
+	"aalis/backend/rule"
 	"aalis/backend/settings/field"
 	"aalis/backend/text"
 	"aalis/backend/tool"
 )
 
-// The keys of the settings that the engine obeys.
+// KeyModel is the key of the setting that names the model.
+const KeyModel = "model"
+
+// The keys of the other settings that the engine obeys.
 const (
-	keyModel      = "model"
 	keyThinking   = "thinking"
 	keyToolGroups = "toolGroups"
 	keyToolLimit  = "toolLimit"
 	keyPersona    = "persona"
 	keyExtra      = "extraPrompt"
 	keyCompress   = "compressAt"
+	keyAsking     = "asking"
+	keyAllow      = "allow"
+	keyAsk        = "ask"
+	keyDeny       = "deny"
+)
+
+// The ways of asking.
+const (
+	askUsual = "usual"
+	askNever = "never"
 )
 
 // The sources of choices of its fields.
@@ -44,7 +58,7 @@ func Fields(plugin string, models *provider.Set) field.Plugin {
 	at := func(n float64) *float64 { return &n }
 	return field.Plugin{ID: plugin, Fields: []field.Field{
 		{
-			Key: keyModel, Type: field.LLMRef, Label: text.New("settings.model"), Description: text.New("settings.model-about"),
+			Key: KeyModel, Type: field.LLMRef, Label: text.New("settings.model"), Description: text.New("settings.model-about"),
 			DynamicOptions: SourceModels, AllowCustom: true, Preference: true, Path: []string{"default_model"},
 			Session: field.Spec{Prominence: field.Composer, Order: at(10), Unset: text.New("settings.model-unset")},
 			Fits: func(value json.RawMessage) bool {
@@ -59,7 +73,7 @@ func Fields(plugin string, models *provider.Set) field.Plugin {
 		{
 			Key: keyThinking, Type: field.Select, Label: text.New("settings.thinking"), Description: text.New("settings.thinking-about"),
 			DynamicOptions: SourceThinking, Pattern: `^[a-z]{1,16}$`,
-			Session: field.Spec{Prominence: field.Composer, Order: at(20), DependsOn: keyModel, Unset: text.New("settings.thinking-unset")},
+			Session: field.Spec{Prominence: field.Composer, Order: at(20), DependsOn: KeyModel, Unset: text.New("settings.thinking-unset")},
 		},
 		{
 			Key: keyToolGroups, Type: field.MultiSelect, Label: text.New("settings.tools"), Description: text.New("settings.tools-about"),
@@ -84,7 +98,39 @@ func Fields(plugin string, models *provider.Set) field.Plugin {
 			Default: field.Raw(DefaultCompressAt), Min: at(0), Max: at(95), Integer: true, Step: at(5),
 			Session: field.Spec{Prominence: field.Advanced, Order: at(70)},
 		},
+		rules(keyDeny, "settings.deny", "settings.deny-about", 80),
+		rules(keyAsk, "settings.ask", "settings.ask-about", 81),
+		rules(keyAllow, "settings.allow", "settings.allow-about", 82),
+		{
+			Key: keyAsking, Type: field.Select, Label: text.New("settings.asking"), Description: text.New("settings.asking-about"),
+			Options: []field.Option{
+				{Label: text.New("settings.asking-usual"), Value: field.Raw(askUsual)}, {Label: text.New("settings.asking-never"), Value: field.Raw(askNever)},
+			},
+			Default: field.Raw(askUsual), Pattern: "^(" + askUsual + "|" + askNever + ")$",
+			Session: field.Spec{Prominence: field.Advanced, Order: at(83)},
+		},
 	}}
+}
+
+// rules declares a list of the owner's standing answers. Those of all layers count together, since a
+// narrow layer must not undo what a wide one forbids.
+func rules(key string, label, about text.Key, order float64) field.Field {
+	return field.Field{
+		Key: key, Type: field.List, Label: text.New(label), Description: text.New(about), Joined: true,
+		Session: field.Spec{Prominence: field.Advanced, Order: &order},
+		Wrong: func(value json.RawMessage) text.Text {
+			var all []string
+			if err := json.Unmarshal(value, &all); err != nil {
+				return text.New("rule.form")
+			}
+			for _, one := range all {
+				if _, err := rule.Parse(one); err != nil {
+					return fault.Of(err).Message
+				}
+			}
+			return text.Text{}
+		},
+	}
 }
 
 // ThinkingChoices gives the ways to think that the model of an entry takes; "" is the model used

@@ -10,6 +10,7 @@ import (
 
 	"aalis/backend/engine"
 	"aalis/backend/provider"
+	"aalis/backend/rule"
 )
 
 // set is what one call of the model goes by: what the session is set to now, and what the turn is bound
@@ -23,6 +24,7 @@ type set struct {
 	persona  string
 	extra    string
 	line     float64 // share of the window at which the conversation is shortened, 0 for never
+	rules    rule.Set
 }
 
 // allGroups is a group that stands for every one.
@@ -38,10 +40,11 @@ func current(ctx context.Context, t engine.Turn) (set, error) {
 		}
 	}
 	var s set
-	var model string
 	percent := float64(DefaultCompressAt)
+	var model, asking string
 	for key, into := range map[string]any{
-		keyModel: &model, keyThinking: &s.thinking, keyToolGroups: &s.groups, keyToolLimit: &s.limit, keyPersona: &s.persona, keyExtra: &s.extra,
+		KeyModel: &model, keyThinking: &s.thinking, keyToolGroups: &s.groups, keyToolLimit: &s.limit, keyPersona: &s.persona, keyExtra: &s.extra,
+		keyDeny: &s.rules.Deny, keyAsk: &s.rules.Ask, keyAllow: &s.rules.Allow, keyAsking: &asking,
 		keyCompress: &percent,
 	} {
 		if raw, given := values[key]; given {
@@ -55,6 +58,7 @@ func current(ctx context.Context, t engine.Turn) (set, error) {
 	s.line = percent / 100
 	s.model = cmp.Or(t.Model, model)
 	s.limit = cmp.Or(t.ToolLimit, s.limit, DefaultToolLimit)
+	s.rules.Free = asking == askNever
 	s.persona, s.extra = strings.TrimSpace(s.persona), strings.TrimSpace(s.extra)
 	return s, nil
 }
@@ -97,7 +101,7 @@ func (e *Engine) prepare(ctx context.Context, t engine.Turn) (prepared, error) {
 	if p.entry, err = e.models.Lookup(ctx, s.model); err != nil {
 		return prepared{}, err
 	}
-	p.system, err = e.prompt(t.Place, s)
+	p.system, err = e.prompt(t, s)
 	return p, err
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"aalis/backend/engine"
+	"aalis/backend/rule"
 	"aalis/backend/tool"
 )
 
@@ -31,10 +32,17 @@ func (r *run) tool(ctx context.Context, step int, c *proposed) (engine.Entry, er
 		effect = string(def.Effect)
 	}
 	start := time.Now() // the wait for an approval counts (Spec decisions E4)
-	if err := r.host.CallTool(ctx, engine.ToolCall{CallID: c.id, Name: c.name, Args: args, Effect: effect, Step: step}); err != nil {
+	judged, unsettled := r.judge(ctx, c.name, args)
+	if err := r.host.CallTool(ctx, engine.ToolCall{CallID: c.id, Name: c.name, Args: args, Effect: effect, Step: step, Rule: judged.shown()}); err != nil {
 		return entry, fmt.Errorf("calling tool: %w", err)
 	}
-	result, err := r.outcome(ctx, c, args, bad)
+	var result engine.ToolResult
+	var err error
+	if unsettled != nil {
+		result, err = r.broken(ctx, c, unsettled)
+	} else {
+		result, err = r.outcome(ctx, c, args, bad, judged)
+	}
 	if err != nil {
 		return entry, err
 	}
@@ -72,15 +80,11 @@ func arguments(written string) (args json.RawMessage, bad string) {
 }
 
 // outcome prepares, asks and runs. Only a stop is an error.
-func (r *run) outcome(ctx context.Context, c *proposed, args json.RawMessage, bad string) (result engine.ToolResult, err error) {
+func (r *run) outcome(ctx context.Context, c *proposed, args json.RawMessage, bad string, judged judgement) (result engine.ToolResult, err error) {
 	if bad != "" {
 		return engine.ToolResult{Status: engine.ToolFailed, Text: bad, NotExecuted: true}, nil
 	}
-	now, err := current(ctx, r.turn)
-	if err != nil {
-		return r.broken(ctx, c, err)
-	}
-	if !r.engine.offers(now, c.name) {
+	if !r.engine.offers(judged.now, c.name) {
 		return engine.ToolResult{Status: engine.ToolFailed, Text: "Not run: the owner has switched " + c.name + " off here. Say what you wanted to do.", NotExecuted: true}, nil
 	}
 	prepared, err := r.engine.tools.Prepare(ctx, c.name, tool.Call{
@@ -90,7 +94,10 @@ func (r *run) outcome(ctx context.Context, c *proposed, args json.RawMessage, ba
 	if err != nil {
 		return r.broken(ctx, c, err)
 	}
-	if prepared.NeedsApproval {
+	if judged.Verdict == rule.Deny {
+		return engine.ToolResult{Status: engine.ToolDenied, Text: "Not run: a rule of the owner's forbids it (" + judged.Rule + "). Do not try the same by another way; say what you wanted to do.", NotExecuted: true}, nil
+	}
+	if judged.asks(prepared) {
 		denied, err := r.approve(ctx, c, prepared.Facts)
 		if err != nil || denied != nil {
 			return deref(denied), err

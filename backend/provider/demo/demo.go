@@ -5,6 +5,7 @@
 //	run: <command>     write: <path>, body on the following lines     read: <path>
 //	think: <words>     slow: <n> pieces, ten a second                 fail: <reason>
 //	plan: <a; b; c>     background: <command>
+//	subtask: <words; more lines>       wait: <seconds> for the sub-tasks made so far
 //
 // They are obeyed in order; after each tool call it says what came back. It acts only through the
 // tools it is offered, so its calls pass the same approvals and checkpoints as a model's. It keeps
@@ -105,6 +106,9 @@ func (m model) answer(ctx context.Context, s *speaker, req provider.Request) (pr
 			return "", nil
 		}
 		name, args := d.call()
+		if w, ok := args.(wait); ok {
+			args = w.made(results)
+		}
 		offered := offers(req.Tools, name)
 		if offered && called < len(results) {
 			called++

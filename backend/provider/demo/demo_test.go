@@ -32,6 +32,12 @@ func withPlan(words string) provider.Request {
 	return req
 }
 
+func withSubtasks(words string) provider.Request {
+	req := user(words)
+	req.Tools = append(slices.Clone(req.Tools), provider.ToolSpec{Name: "create_subtask"}, provider.ToolSpec{Name: "wait_subtasks"})
+	return req
+}
+
 // answered continues a conversation by a call and its result.
 func answered(req provider.Request, name, result string) provider.Request {
 	req.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)],
@@ -54,7 +60,7 @@ func TestDemo(t *testing.T) {
 		{
 			Name: "says back what it was told", Request: user("hello"),
 			Want: providertest.Answer{Finish: "stop", Text: "I am the demo engine: no model, only a program that shows how Aalis works. You said:\n\n> hello\n\n" +
-				"Lines I obey, each on a line of its own: run: <command>, background: <command>, write: <path> (its body on the next lines), read: <path>, plan: <a; b; c>, think: <words>, slow: <n>, fail: <reason>. For real answers, name a provider in config.yaml."},
+				"Lines I obey, each on a line of its own: run: <command>, background: <command>, write: <path> (its body on the next lines), read: <path>, plan: <a; b; c>, subtask: <what; more lines>, wait: <seconds> for sub-tasks, think: <words>, slow: <n>, fail: <reason>. For real answers, name a provider in config.yaml."},
 		},
 		{Name: "in the owner's language", Request: user("slow: 2\n好"), Want: providertest.Answer{Finish: "stop", Text: "1 2 \n\n完成：要我做的都做了。"}},
 		{Name: "thinks and calls", Request: both, Want: providertest.Answer{
@@ -71,6 +77,13 @@ func TestDemo(t *testing.T) {
 		}},
 		{Name: "sends a command to the background", Request: user("background: sleep 3"), Want: providertest.Answer{
 			Finish: "tool_calls", Calls: []providertest.Call{{Name: "run_command", Args: `{"background":true,"command":"sleep 3"}`}},
+		}},
+		{Name: "hands work to a sub-task", Request: withSubtasks("subtask: run: ls; read: a.txt\nwait: 9"), Want: providertest.Answer{
+			Finish: "tool_calls", Calls: []providertest.Call{{Name: "create_subtask", Args: `{"task":"run: ls\nread: a.txt"}`}},
+		}},
+		{Name: "waits for the sub-tasks it has made", Request: answered(withSubtasks("subtask: a\nwait: 9"), "create_subtask", `{"subtaskId":"t1"}`), Want: providertest.Answer{
+			Finish: "tool_calls", Text: "`subtask: a` came back with:\n\n```\n{\"subtaskId\":\"t1\"}\n```\n\n",
+			Calls: []providertest.Call{{Name: "wait_subtasks", Args: `{"subtask_ids":["t1"],"timeout_seconds":9}`}},
 		}},
 		{Name: "says what it was told behind its last answer", Request: told, Want: providertest.Answer{
 			Finish: "stop", Text: "I was told:\n\n```\n⟦task x is done⟧\n```",

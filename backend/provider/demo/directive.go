@@ -1,6 +1,10 @@
 package demo
 
-import "strings"
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
 
 // directive is one line the owner wants obeyed, with its body if it is write.
 type directive struct {
@@ -10,7 +14,7 @@ type directive struct {
 }
 
 // verbs are the words that begin a directive. Those without a case in answer come with their tools.
-var verbs = []string{"run", "background", "write", "read", "plan", "think", "child", "slow", "fail"}
+var verbs = []string{"run", "background", "write", "read", "plan", "think", "subtask", "wait", "slow", "fail"}
 
 // directives reads them in order. A body ends at the next directive or the end of the message.
 func directives(words string) []directive {
@@ -53,7 +57,7 @@ func parse(line string) (verb, rest string, ok bool) {
 func (d directive) line() string { return strings.TrimSpace(d.verb + ": " + d.words) }
 
 // call gives the tool a directive needs and its arguments, "" for those that need none. The names
-// are those of tool/shell and tool/files.
+// are those of the packages below tool.
 func (d directive) call() (name string, args any) {
 	if d.words == "" {
 		return "", nil
@@ -69,8 +73,42 @@ func (d directive) call() (name string, args any) {
 		return "write_file", map[string]string{"path": d.words, "content": d.body}
 	case "plan":
 		return "update_plan", d.plan()
+	case "subtask":
+		return "create_subtask", map[string]string{"task": d.subtask()}
+	case "wait":
+		seconds, _ := strconv.Atoi(d.words) // the tool refuses what is no number of seconds
+		return "wait_subtasks", wait{Seconds: seconds}
 	}
 	return "", nil
+}
+
+// wait waits for the sub-tasks that earlier results name.
+type wait struct {
+	IDs     []string `json:"subtask_ids"`
+	Seconds int      `json:"timeout_seconds"`
+}
+
+func (w wait) made(results []string) wait {
+	w.IDs = []string{}
+	for _, r := range results {
+		var made struct {
+			ID string `json:"subtaskId"`
+		}
+		if json.Unmarshal([]byte(r), &made) == nil && made.ID != "" {
+			w.IDs = append(w.IDs, made.ID)
+		}
+	}
+	return w
+}
+
+// subtask is what a sub-task is told: what stands between semicolons, each on a line of its own, so that
+// it can hold directives, too.
+func (d directive) subtask() string {
+	var lines []string
+	for line := range strings.SplitSeq(d.words, ";") {
+		lines = append(lines, strings.TrimSpace(line))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // plan makes a list of what stands between semicolons: the first entry is under way.

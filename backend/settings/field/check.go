@@ -29,6 +29,11 @@ func (f Field) Check(raw json.RawMessage) error {
 	if f.Fits != nil && !f.Fits(raw) {
 		return f.refuse("settings.value-unknown", "value", short(raw))
 	}
+	if f.Wrong != nil {
+		if why := f.Wrong(raw); !why.IsZero() {
+			return f.refuse("settings.value-wrong", "why", why)
+		}
+	}
 	return nil
 }
 

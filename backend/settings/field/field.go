@@ -69,9 +69,14 @@ type Field struct {
 	// Path is where in the host document the preference stands; nil is plugins.<plugin>.<key>.
 	Path    []string
 	Session Spec
+	// Joined, of a list of strings: what all layers say counts together, the widest first, and nothing
+	// that can be read is left out for what stands beside it.
+	Joined bool
 
 	// Fits refuses values the declaration alone cannot tell; nil refuses none. It must not block.
 	Fits func(value json.RawMessage) bool
+	// Wrong is Fits for values of which it can be said why; zero for one that fits.
+	Wrong func(value json.RawMessage) text.Text
 	// Actual reports what is really in use while nothing is set; nil reports nothing. It must not block.
 	Actual func() (Actual, bool)
 }
@@ -175,6 +180,8 @@ func (f Field) verify() error {
 		return fmt.Errorf("there is no type %q", f.Type)
 	case f.Secret:
 		return fmt.Errorf("a secret cannot be a setting of sessions")
+	case f.Joined && f.Type != List:
+		return fmt.Errorf("only lists can be joined")
 	case f.Path != nil && !f.Preference:
 		return fmt.Errorf("only a preference has a place of its own")
 	}

@@ -45,6 +45,36 @@ type ToolCallItem struct {
 	SentToRoom True `json:"sentToRoom,omitzero"`
 	// TaskID is the background task the call was moved to.
 	TaskID string `json:"taskId,omitzero"`
+	// Ext is an addition of this server.
+	Ext *ToolCallExt `json:"ext,omitzero"`
+}
+
+// ToolCallExt says more of a call.
+type ToolCallExt struct {
+	// Rule is the owner's rule that decided about the call; absent when none did.
+	Rule *AppliedRule `json:"rule,omitzero"`
+}
+
+// AppliedRule is a rule of the owner's that decided.
+type AppliedRule struct {
+	Verdict RuleVerdict `json:"verdict"`
+	// Text is the rule as it is written; absent where everything is let through.
+	Text string `json:"text,omitzero"`
+}
+
+// RuleVerdict is what a rule says.
+type RuleVerdict string
+
+// The verdicts.
+const (
+	RuleDeny  RuleVerdict = "deny"
+	RuleAsk   RuleVerdict = "ask"
+	RuleAllow RuleVerdict = "allow"
+)
+
+// Words lists the closed set.
+func (RuleVerdict) Words() []string {
+	return []string{string(RuleDeny), string(RuleAsk), string(RuleAllow)}
 }
 
 // ToolDisplay is how to present a call. The set is closed and grows by addition only; the shapes

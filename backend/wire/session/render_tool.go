@@ -14,7 +14,7 @@ func (d *drawing) toolEvent(e event.Event) ([]itemPush, error) {
 		return one(started, proposed(e.Turn, p)), nil
 	case event.Call:
 		d.calls[e.ID] = e
-		return one(started, d.card(e, p.CallID, &event.Card{Tool: p.Tool, Args: p.Args, At: p.ProposedAt}, e.At, "")), nil
+		return one(started, d.card(e, p.CallID, &event.Card{Tool: p.Tool, Args: p.Args, At: p.ProposedAt, Rule: p.Rule}, e.At, "")), nil
 	case event.Action:
 		// What was refused at launch is shown with its settlement at once (Spec SP-TOOL-19).
 		if p.Refused || p.Card == nil {
@@ -60,7 +60,7 @@ func (d *drawing) result(e event.Event, p event.Result) ([]itemPush, error) {
 	c := p.Card
 	if c == nil {
 		made, _ := call.Payload.(event.Call)
-		c = &event.Card{Tool: made.Tool, Args: made.Args, At: made.ProposedAt}
+		c = &event.Card{Tool: made.Tool, Args: made.Args, At: made.ProposedAt, Rule: made.Rule}
 	}
 	output, err := d.output(call, e.Seq)
 	if err != nil {
@@ -82,6 +82,9 @@ func (d *drawing) card(e event.Event, callID string, c *event.Card, calledAt int
 	if c.Settlement != nil {
 		s := settlementOf(*c.Settlement)
 		item.Settlement = &s
+	}
+	if r := c.Rule; r != nil {
+		item.Ext = &ToolCallExt{Rule: &AppliedRule{Verdict: RuleVerdict(r.Verdict), Text: r.Text}}
 	}
 	return item
 }

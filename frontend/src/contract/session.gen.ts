@@ -74,6 +74,18 @@ export type AgentMessageItem = z.infer<typeof AgentMessageItemSchema>;
 export const AppCodeSchema = z.enum(['not-found', 'forbidden', 'conflict', 'approval-settled', 'hash-mismatch', 'expected-turn-mismatch', 'unsupported']);
 export type AppCode = z.infer<typeof AppCodeSchema>;
 
+/** RuleVerdict is what a rule says. */
+export const RuleVerdictSchema = z.enum(['deny', 'ask', 'allow']);
+export type RuleVerdict = z.infer<typeof RuleVerdictSchema>;
+
+/** AppliedRule is a rule of the owner's that decided. */
+export const AppliedRuleSchema = z.looseObject({
+  verdict: RuleVerdictSchema,
+  /** text is the rule as it is written; absent where everything is let through. */
+  text: z.optional(z.string()),
+});
+export type AppliedRule = z.infer<typeof AppliedRuleSchema>;
+
 /** OriginKind tells a turn a person opened from one that opened by itself. */
 export const OriginKindSchema = z.enum(['hand', 'autonomous']);
 export type OriginKind = z.infer<typeof OriginKindSchema>;
@@ -769,6 +781,13 @@ export const ReasoningItemSchema = z.looseObject({
 });
 export type ReasoningItem = z.infer<typeof ReasoningItemSchema>;
 
+/** ToolCallExt says more of a call. */
+export const ToolCallExtSchema = z.looseObject({
+  /** rule is the owner's rule that decided about the call; absent when none did. */
+  rule: z.optional(AppliedRuleSchema),
+});
+export type ToolCallExt = z.infer<typeof ToolCallExtSchema>;
+
 /** ToolCallItem is a tool card; its itemId is the call's callId. */
 export const ToolCallItemSchema = z.looseObject({
   kind: z.literal('tool-call'),
@@ -801,6 +820,8 @@ export const ToolCallItemSchema = z.looseObject({
   sentToRoom: z.optional(z.literal(true)),
   /** taskId is the background task the call was moved to. */
   taskId: z.optional(z.string()),
+  /** ext is an addition of this server. */
+  ext: z.optional(ToolCallExtSchema),
 });
 export type ToolCallItem = z.infer<typeof ToolCallItemSchema>;
 

@@ -17,8 +17,11 @@ import { useStore } from "zustand";
 import type { Place as PlaceOf, SessionSummary } from "@/contract/session.gen";
 import { useT } from "@/i18n/i18n";
 import { useOnline } from "@/link/hooks";
-import { useApp } from "@/state/context";
+import { useApp, useSessions } from "@/state/context";
 import { isOther } from "@/state/places";
+import { childrenOf } from "@/state/sessions";
+import { SubtaskMark } from "@/timeline/items/subtask-lines";
+import { stateOfSession } from "@/timeline/items/subtasks";
 import { IconButton } from "@/ui/button";
 import { Menu, type MenuEntry } from "@/ui/menu";
 import { Popover } from "@/ui/popover";
@@ -155,18 +158,23 @@ function Children({ summary }: { summary: SessionSummary }) {
 	const t = useT();
 	const app = useApp();
 	const [open, setOpen] = useState(false);
-	const [children, setChildren] = useState<SessionSummary[] | "failed">();
+	const [read, setRead] = useState<"no" | "yes" | "failed">("no");
+	const byId = useSessions((state) => state.byId);
 	useEffect(() => {
 		if (!open) return;
-		app.lists.children(summary.id).then(setChildren, () => setChildren("failed"));
+		app.lists.children(summary.id).then(
+			() => setRead("yes"),
+			() => setRead("failed"),
+		);
 	}, [open, app, summary.id]);
+	const children = childrenOf(byId, summary.id);
 	const label = t("session.children", { count: summary.childCount });
 	return (
 		<Popover
 			label={label}
 			open={open}
 			onOpenChange={setOpen}
-			className="w-72"
+			className="w-80"
 			trigger={
 				<IconButton label={label} data-testid="children">
 					<GitFork size={16} />
@@ -175,19 +183,22 @@ function Children({ summary }: { summary: SessionSummary }) {
 		>
 			<h2 className="px-4 pt-3 pb-1 text-sm font-semibold">{label}</h2>
 			<ul className="min-h-10 overflow-y-auto px-1.5 pb-1.5 text-sm">
-				{children === "failed" && (
+				{read === "failed" && (
 					<li className="text-soft px-2.5 py-2">{t("session.children.failed")}</li>
 				)}
-				{children === undefined && <li className="text-soft px-2.5 py-2">{t("common.loading")}</li>}
-				{Array.isArray(children) &&
+				{read === "no" && <li className="text-soft px-2.5 py-2">{t("common.loading")}</li>}
+				{read === "yes" &&
 					children.map((child) => (
 						<li key={child.id}>
 							<a
 								href={`#/s/${encodeURIComponent(child.id)}`}
 								onClick={() => setOpen(false)}
-								className="hover:bg-hover block truncate rounded-lg px-2.5 py-1.5"
+								className="hover:bg-hover flex items-center gap-3 rounded-lg px-2.5 py-1.5"
 							>
-								{child.title || t("session.untitled")}
+								<span className="min-w-0 flex-1 truncate">
+									{child.title || t("session.untitled")}
+								</span>
+								<SubtaskMark state={stateOfSession(child)} />
 							</a>
 						</li>
 					))}

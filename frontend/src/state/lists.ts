@@ -28,6 +28,8 @@ export class SessionLists {
 	/** What each opened group asks for; known before the groups of a new connection are. */
 	private readonly groups = new Map<GroupKey, SessionsListParams>();
 	private searchesArchived = false;
+	/** Whose children have been read in this connection. */
+	private readonly known = new Set<string>();
 
 	constructor(private readonly port: Port) {}
 
@@ -37,6 +39,9 @@ export class SessionLists {
 
 	/** Reads again what was read before the connection, and what is always there. */
 	opened(): void {
+		const known = [...this.known];
+		this.known.clear();
+		for (const parent of known) this.know(parent);
 		void this.loadFirst("mine");
 		void this.loadRunning();
 		if (listOf(this.store.getState(), "archived").status !== "idle")
@@ -185,9 +190,23 @@ export class SessionLists {
 		}
 	}
 
-	/** The direct children of a session, for the way down the tree. */
+	// ---- sub-sessions ----------------------------------------------------------------------------
+
+	/** The direct children of a session, for the way down the tree; they are kept, and pushes keep them right. */
 	async children(parentId: string): Promise<SessionSummary[]> {
+		const { revision } = this.store.getState();
 		const { sessions } = await this.port.call("sessions/list", { parentId, limit: LARGEST_PAGE });
+		// What was told since is newer than what the page says.
+		const { told } = this.store.getState();
+		const upserts = sessions.filter(({ id }) => (told.get(id) ?? 0) <= revision);
+		this.changed({ upserts, removes: [] });
 		return sessions;
+	}
+
+	/** Reads the children of a session once in a connection, so that whoever names them can show them. */
+	know(parentId: string): void {
+		if (this.known.has(parentId)) return;
+		this.known.add(parentId);
+		this.children(parentId).catch(() => this.known.delete(parentId));
 	}
 }

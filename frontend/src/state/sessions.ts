@@ -220,6 +220,13 @@ export function rowsOf(state: SessionsState, list: ListName): SessionSummary[] {
 	return [...state.byId.values()].filter((session) => belongs(list, session)).sort(orderOf(list));
 }
 
+/** What is known of the children of a session that are not archived, the latest changed first. */
+export const childrenOf = (
+	byId: ReadonlyMap<string, SessionSummary>,
+	parentId: string,
+): SessionSummary[] =>
+	[...byId.values()].filter((s) => s.parentId === parentId && !s.archived).sort(byActivity);
+
 export const groupOf = (state: SessionsState, key: GroupKey): RoomGroup | undefined =>
 	state.groups.find((group) => groupKey(group) === key);
 

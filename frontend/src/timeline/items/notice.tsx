@@ -1,4 +1,4 @@
-import { Info, LoaderCircle, Play } from "lucide-react";
+import { GitFork, Info, LoaderCircle, Play } from "lucide-react";
 import { COMMAND_REPLY_TOPIC, type NoticeItem } from "@/contract/session.gen";
 import { type MessageKey, useLocale, useT } from "@/i18n/i18n";
 import { useOnline } from "@/link/hooks";
@@ -31,6 +31,9 @@ export function Notice({ item }: ItemProps<"notice">) {
 				<span aria-hidden className="border-line grow border-t" />
 			</div>
 		);
+	}
+	if (item.topic === "subtask" && typeof item.facts?.subtaskId === "string") {
+		return <SubtaskEnd item={item} id={item.facts.subtaskId} />;
 	}
 	return (
 		<div className="text-soft flex items-center justify-center gap-2 py-2 text-center text-[13px]">
@@ -86,6 +89,28 @@ function knownWords({ topic, facts }: NoticeItem): MessageKey | undefined {
 	}
 	return undefined;
 }
+
+/** A sub-task has ended: the sentence leads to its conversation. */
+function SubtaskEnd({ item, id }: { item: NoticeItem; id: string }) {
+	const { t, duration } = useLocale();
+	const { status, name, durationMs } = item.facts ?? {};
+	const known = SUBTASK_ENDS.find((end) => end === status);
+	return (
+		<p className="text-soft py-2 text-center text-[13px]">
+			<GitFork size={13} aria-hidden className="mr-1.5 inline align-[-2px]" />
+			<a
+				href={`#/s/${encodeURIComponent(id)}`}
+				data-testid="subtask-end"
+				className="hover:text-ink underline-offset-2 hover:underline"
+			>
+				<Untrusted text={known ? t(`notice.subtask.${known}`, { name: text(name) }) : item.text} />
+			</a>
+			{typeof durationMs === "number" && durationMs >= 1000 && ` · ${duration(durationMs)}`}
+		</p>
+	);
+}
+
+const SUBTASK_ENDS = ["completed", "failed", "interrupted"] as const;
 
 function ToolLimit({ item }: { item: NoticeItem }) {
 	const t = useT();

@@ -1,4 +1,4 @@
-import { ChevronRight, FilePen, SquareTerminal, Wrench } from "lucide-react";
+import { ChevronRight, FilePen, GitFork, SquareTerminal, Wrench } from "lucide-react";
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
 import { useStore } from "zustand";
 import type { BackgroundTask, ToolCallItem } from "@/contract/session.gen";
@@ -15,6 +15,8 @@ import { valueForCard } from "@/ui/sanitize";
 import { Untrusted } from "@/ui/untrusted";
 import { useTimeline } from "../context";
 import { Settlement } from "./settlement";
+import { SubtaskLines } from "./subtask-lines";
+import { subtasksOf } from "./subtasks";
 import { isWaiting, stateOf, type ToolState } from "./tool-state";
 import type { ItemProps } from "./view";
 
@@ -24,6 +26,7 @@ export function ToolCall({ item }: ItemProps<"tool-call">) {
 	const task = useTask(item.taskId);
 	const state = stateOf(item);
 	const waiting = isWaiting(item);
+	const subtasks = useMemo(() => subtasksOf(item), [item]);
 	const failed =
 		state === "failed" || (item.display?.kind === "file-change" && state === "completed");
 	const [open, setOpen] = useState<boolean>();
@@ -58,6 +61,7 @@ export function ToolCall({ item }: ItemProps<"tool-call">) {
 				</p>
 			)}
 			{task && <TaskLine task={task} />}
+			<SubtaskLines subtasks={subtasks} />
 			{waiting && item.approvalId && <Waiting approvalId={item.approvalId} />}
 			{item.settlement && (item.settlement.state !== "approved" || shown) && (
 				<Settlement settlement={item.settlement} />
@@ -73,7 +77,9 @@ function ToolIcon({ item }: { item: ToolCallItem }) {
 			? SquareTerminal
 			: item.display?.kind === "file-change"
 				? FilePen
-				: Wrench;
+				: item.tool.includes("subtask")
+					? GitFork
+					: Wrench;
 	return <Icon size={15} aria-hidden className="text-soft shrink-0" />;
 }
 

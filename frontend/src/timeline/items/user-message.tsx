@@ -5,10 +5,15 @@ import { CopyButton } from "@/ui/copy";
 import { Attachments } from "./attachments";
 import type { ItemProps } from "./view";
 
+/** Begins the user id of the session above, where it speaks to its sub-task. */
+const PARENT = "parent:";
+
 export function UserMessage({ item }: ItemProps<"user-message">) {
 	const { t, full } = useLocale();
 	const { speaker } = item;
-	const name = speaker.nickname ?? speaker.userId ?? speaker.platform;
+	const above = speaker.userId?.startsWith(PARENT) ?? false;
+	const name = above ? t("user.parent") : (speaker.nickname ?? speaker.userId ?? speaker.platform);
+	const source = above ? undefined : speaker.source;
 	return (
 		<article
 			aria-label={speaker.owner ? t("user.label") : t("user.other", { name })}
@@ -34,12 +39,12 @@ export function UserMessage({ item }: ItemProps<"user-message">) {
 					))}
 				</div>
 			</div>
-			{(item.entry === "joined" || speaker.source !== undefined) && (
+			{(item.entry === "joined" || source !== undefined) && (
 				<p className="text-soft mt-1 flex items-center gap-1 text-xs">
 					<CornerDownRight size={12} aria-hidden />
 					{item.entry === "joined" && t("user.joined")}
-					{item.entry === "joined" && speaker.source !== undefined && " · "}
-					{speaker.source !== undefined && t("user.source", { source: speaker.source })}
+					{item.entry === "joined" && source !== undefined && " · "}
+					{source !== undefined && t("user.source", { source })}
 				</p>
 			)}
 		</article>
