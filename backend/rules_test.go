@@ -13,8 +13,11 @@ import (
 func (s *speaker) card(session, command string) (card struct {
 	Status string
 	Result string
-	Ext    struct{ Rule struct{ Verdict, Text string } }
-}) {
+	Ext    struct {
+		Rule struct{ Verdict, Text string }
+	}
+},
+) {
 	s.t.Helper()
 	s.call("session/subscribe", `{"sessionId":"`+session+`"}`)
 	words, _ := json.Marshal("run: " + command)
