@@ -16,7 +16,8 @@ func (s *speaker) card(session, command string) (card struct {
 	Ext    struct {
 		Rule struct{ Verdict, Text string }
 	}
-}) {
+},
+) {
 	s.t.Helper()
 	s.call("session/subscribe", `{"sessionId":"`+session+`"}`)
 	words, _ := json.Marshal("run: " + command)

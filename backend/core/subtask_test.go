@@ -226,9 +226,13 @@ func TestSubtasks(t *testing.T) {
 		byHand := r.do(core.CreateSession{Actor: owner, Parent: s}).SessionID
 		below := r.spawn(made.TurnID, "deeper")
 		for _, cmd := range []core.Command{
-			core.TellSubtask{Turn: theirs, Subtask: made.SessionID, Text: "x"}, core.TellSubtask{Turn: turn, Subtask: byHand, Text: "x"},
-			core.TellSubtask{Turn: turn, Subtask: below.SessionID, Text: "x"}, core.LookAtSubtasks{Session: other, IDs: []string{made.SessionID}},
-			core.StopSubtask{Session: other, Subtask: made.SessionID}, core.DropSubtask{Session: s, Subtask: byHand}, core.DropSubtask{Session: s, Subtask: "none"},
+			core.TellSubtask{Turn: theirs, Subtask: made.SessionID, Text: "x"},
+			core.TellSubtask{Turn: turn, Subtask: byHand, Text: "x"},
+			core.TellSubtask{Turn: turn, Subtask: below.SessionID, Text: "x"},
+			core.LookAtSubtasks{Session: other, IDs: []string{made.SessionID}},
+			core.StopSubtask{Session: other, Subtask: made.SessionID},
+			core.DropSubtask{Session: s, Subtask: byHand},
+			core.DropSubtask{Session: s, Subtask: "none"},
 		} {
 			if key := r.refused(cmd); key != "subtask.not-found" {
 				t.Errorf("%T: %s", cmd, key)

@@ -82,6 +82,7 @@ type Turn struct {
 	TurnID    string
 	Continue  bool   // opened by turn/continue: no new input, a fresh tool budget
 	Subtask   bool   // the session works for the one above it, which reads its last words
+	Guests    bool   // others than the owner may speak here: nothing runs unasked that would ask elsewhere
 	Model     string // entry id "<provider>/<model>" this turn is bound to, "" for what is set
 	Place     Place
 	ToolLimit int      // model calls with tool calls allowed in this turn, 0 for what is set

@@ -71,8 +71,8 @@ var settings = area{
 
 	"settings.deny": {en: "Never run", zh: "禁止运行"},
 	"settings.deny-about": {
-		en: "What she may not do. One rule a line: `prefix: rm`, `exact: …`, or `tool: write_file`. Rules of all layers count; a prohibition stands before everything else.",
-		zh: "她不可以做的事。每行一条规则：`prefix: rm`、`exact: …` 或 `tool: write_file`。所有层级的规则都有效；禁止优先于一切。",
+		en: "What she may not do. One rule a line: “prefix: rm”, “exact: …”, or “tool: write_file”. Rules of all layers count; a prohibition stands before everything else.",
+		zh: "她不可以做的事。每行一条规则：“prefix: rm”、“exact: …” 或 “tool: write_file”。所有层级的规则都有效；禁止优先于一切。",
 	},
 	"settings.ask": {en: "Always ask", zh: "总是询问"},
 	"settings.ask-about": {
@@ -81,8 +81,8 @@ var settings = area{
 	},
 	"settings.allow": {en: "Run without asking", zh: "无需询问"},
 	"settings.allow-about": {
-		en: "What she may do without asking. `exact:` is one command, character by character; `prefix: git status` also covers further plain words, but no options and no operators.",
-		zh: "无需询问即可做的事。`exact:` 是逐字相同的一条命令；`prefix: git status` 还包括后面的普通词，但不包括选项和运算符。",
+		en: "What she may do without asking. “exact:” is one command, character by character; “prefix: git status” also covers further plain words, but no options and no operators.",
+		zh: "无需询问即可做的事。“exact:” 是逐字相同的一条命令；“prefix: git status” 还包括后面的普通词，但不包括选项和运算符。",
 	},
 	"settings.asking":       {en: "Asking", zh: "询问"},
 	"settings.asking-about": {en: "Whether she asks before commands and changes of files. Prohibitions, and what is always asked about, stand in any case.", zh: "她在运行命令和修改文件之前是否询问。禁止的和总是询问的规则始终有效。"},

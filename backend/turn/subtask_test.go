@@ -305,3 +305,28 @@ func TestSubtasksAfterAKill(t *testing.T) {
 		r.check()
 	})
 }
+
+func TestWhatAnEngineIsToldOfItsSession(t *testing.T) {
+	told := make(chan engine.Turn, 4)
+	tell := script(func(ctx context.Context, h hostOf) error {
+		told <- h.told
+		return h.Silent(ctx)
+	})
+	bubble(t, setup{engines: engines("aalis", tell)}, func(r *rig) {
+		own := r.session()
+		room := r.do(core.CreateSession{Actor: owner, Kind: "room", ExtKey: "onebot:1:group:2", Platform: "onebot"}).SessionID
+		for _, c := range []struct {
+			parent string
+			guests bool
+		}{{own, false}, {room, true}} {
+			child := r.do(core.CreateSession{Actor: owner, Parent: c.parent}).SessionID
+			for _, s := range []string{c.parent, child} {
+				r.send(s, "go")
+				if got := <-told; got.Guests != c.guests || got.Subtask {
+					t.Errorf("%s: %+v", s, got)
+				}
+				r.idle()
+			}
+		}
+	})
+}

@@ -56,6 +56,7 @@ type ToolGroup struct {
 // sessions. The model for all is config.yaml's default_model, which people know.
 func Fields(plugin string, models *provider.Set) field.Plugin {
 	at := func(n float64) *float64 { return &n }
+	ownWords := []field.Kind{field.Owner, field.Task} // not rooms, where others speak, too
 	return field.Plugin{ID: plugin, Fields: []field.Field{
 		{
 			Key: KeyModel, Type: field.LLMRef, Label: text.New("settings.model"), Description: text.New("settings.model-about"),
@@ -98,26 +99,26 @@ func Fields(plugin string, models *provider.Set) field.Plugin {
 			Default: field.Raw(DefaultCompressAt), Min: at(0), Max: at(95), Integer: true, Step: at(5),
 			Session: field.Spec{Prominence: field.Advanced, Order: at(70)},
 		},
-		rules(keyDeny, "settings.deny", "settings.deny-about", 80),
-		rules(keyAsk, "settings.ask", "settings.ask-about", 81),
-		rules(keyAllow, "settings.allow", "settings.allow-about", 82),
+		rules(keyDeny, "settings.deny", "settings.deny-about", 80, nil),
+		rules(keyAsk, "settings.ask", "settings.ask-about", 81, nil),
+		rules(keyAllow, "settings.allow", "settings.allow-about", 82, ownWords),
 		{
 			Key: keyAsking, Type: field.Select, Label: text.New("settings.asking"), Description: text.New("settings.asking-about"),
 			Options: []field.Option{
 				{Label: text.New("settings.asking-usual"), Value: field.Raw(askUsual)}, {Label: text.New("settings.asking-never"), Value: field.Raw(askNever)},
 			},
 			Default: field.Raw(askUsual), Pattern: "^(" + askUsual + "|" + askNever + ")$",
-			Session: field.Spec{Prominence: field.Advanced, Order: at(83)},
+			Session: field.Spec{AppliesTo: ownWords, Prominence: field.Advanced, Order: at(83)},
 		},
 	}}
 }
 
 // rules declares a list of the owner's standing answers. Those of all layers count together, since a
 // narrow layer must not undo what a wide one forbids.
-func rules(key string, label, about text.Key, order float64) field.Field {
+func rules(key string, label, about text.Key, order float64, kinds []field.Kind) field.Field {
 	return field.Field{
 		Key: key, Type: field.List, Label: text.New(label), Description: text.New(about), Joined: true,
-		Session: field.Spec{Prominence: field.Advanced, Order: &order},
+		Session: field.Spec{AppliesTo: kinds, Prominence: field.Advanced, Order: &order},
 		Wrong: func(value json.RawMessage) text.Text {
 			var all []string
 			if err := json.Unmarshal(value, &all); err != nil {

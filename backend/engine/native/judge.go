@@ -22,6 +22,9 @@ func (r *run) judge(ctx context.Context, name string, args json.RawMessage) (jud
 	if err != nil {
 		return judgement{}, err
 	}
+	if r.turn.Guests { // what the owner lets run is for the owner's own words
+		now.rules.Allow, now.rules.Free = nil, false
+	}
 	j := judgement{now: now}
 	if def, known := r.engine.tools.Get(name); known && def.Display != nil && def.Display.Command != "" {
 		var all map[string]json.RawMessage

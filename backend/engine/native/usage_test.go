@@ -32,7 +32,8 @@ func TestParts(t *testing.T) {
 			{Role: provider.RoleAssistant, Text: words(8), ToolCalls: []provider.ToolCall{
 				{ID: "1", Name: "run_command", Args: json.RawMessage("{}")}, {ID: "2", Name: "read_file", Args: json.RawMessage("{}")},
 			}},
-			{Role: provider.RoleTool, CallID: "1", Text: words(30)}, {Role: provider.RoleTool, CallID: "2", Text: words(10)},
+			{Role: provider.RoleTool, CallID: "1", Text: words(30)},
+			{Role: provider.RoleTool, CallID: "2", Text: words(10)},
 		},
 	}
 	part := func(label text.Key, tokens int, by map[string]int) engine.UsagePart {

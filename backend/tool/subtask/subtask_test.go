@@ -106,11 +106,13 @@ func TestWhatTheModelReads(t *testing.T) {
 		want             string
 	}{
 		{
-			"one that was made", "create_subtask", `{"task":"look","name":" A ","model":"p/m"}`, []core.Subtask{{ID: "a", Name: "A", State: core.SubtaskRunning, StartedAt: 5}},
+			"one that was made", "create_subtask", `{"task":"look","name":" A ","model":"p/m"}`,
+			[]core.Subtask{{ID: "a", Name: "A", State: core.SubtaskRunning, StartedAt: 5}},
 			`{"subtaskId":"a","name":"A","status":"running","message":"It works now. You are told when it has ended."}`,
 		},
 		{
-			"those that have ended, with their replies", "check_subtask", `{}`, []core.Subtask{done, {ID: "b", Name: "B", State: core.SubtaskCompleted}},
+			"those that have ended, with their replies", "check_subtask", `{}`,
+			[]core.Subtask{done, {ID: "b", Name: "B", State: core.SubtaskCompleted}},
 			`{"subtasks":[{"subtaskId":"a","name":"A","status":"completed","seconds":7,"tokens":70,"subtasks":2,"reply":"<all> done"},{"subtaskId":"b","name":"B","status":"completed","reply":""}]}`,
 		},
 		{

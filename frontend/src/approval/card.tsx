@@ -3,13 +3,14 @@ import { type ReactNode, useId, useMemo, useState } from "react";
 import type { Approval } from "@/contract/session.gen";
 import { useLocale, useT } from "@/i18n/i18n";
 import { useOnline } from "@/link/hooks";
-import { useApp, useApprovals } from "@/state/context";
+import { useApp, useApprovals, useHost } from "@/state/context";
 import { Button } from "@/ui/button";
 import { diffPatch } from "@/ui/diff/diff";
 import { DiffView } from "@/ui/diff/diff-view";
 import { useNow } from "@/ui/hooks";
 import { valueForCard } from "@/ui/sanitize";
 import { Untrusted } from "@/ui/untrusted";
+import { Always } from "./always";
 
 /**
  * One approval that waits: what would happen, in full and without deceit, and the answers to it. The
@@ -189,7 +190,9 @@ function Answers({ approval }: { approval: Approval }) {
 	const app = useApp();
 	const online = useOnline();
 	const pending = useApprovals((state) => state.pending.get(approval.id));
+	const settings = useHost((host) => host.features.settings);
 	const [noting, setNoting] = useState(false);
+	const [always, setAlways] = useState(false);
 	const [note, setNote] = useState("");
 	const id = useId();
 	const answer = pending?.answer ?? "none";
@@ -214,7 +217,15 @@ function Answers({ approval }: { approval: Approval }) {
 					/>
 				</div>
 			)}
-			<div className="flex flex-wrap items-center gap-2">
+			{always && approval.facts.command !== undefined && (
+				<Always
+					command={approval.facts.command}
+					off={off}
+					onAllow={(rule, scope) => app.approveAlways(approval.id, rule, scope)}
+					onLeave={() => setAlways(false)}
+				/>
+			)}
+			<div className="flex flex-wrap items-center gap-2" hidden={always}>
 				{may("approve") && !noting && (
 					<Button
 						small
@@ -245,6 +256,17 @@ function Answers({ approval }: { approval: Approval }) {
 						onClick={() => setNoting(!noting)}
 					>
 						{t(noting ? "common.cancel" : "approval.note")}
+					</Button>
+				)}
+				{may("approve") && !noting && settings && approval.facts.command !== undefined && (
+					<Button
+						small
+						tone="quiet"
+						data-testid="always"
+						disabled={off}
+						onClick={() => setAlways(true)}
+					>
+						{t("approval.always")}
 					</Button>
 				)}
 				<span

@@ -13,6 +13,7 @@ import { OpenSession, type Schedule, type SessionEvents } from "./open-session";
 import { Places, placeToSay } from "./places";
 import type { Port, Push } from "./port";
 import { Rewinds } from "./rewind";
+import { type RuleScope, remember } from "./rules";
 import type { SessionPush } from "./session";
 import { type OptionsPort, SettingsStore } from "./settings";
 
@@ -318,6 +319,23 @@ export class App {
 			if (gone) this.toast(message, "plain");
 			if (gone || reason === "hash-mismatch") void this.open.get(approval.sessionId)?.subscribe();
 		}
+	}
+
+	/**
+	 * Lets such calls run without asking from now on, and approves this one. When the rule cannot be
+	 * stored nothing is answered, and the sentence that says why is given.
+	 */
+	async approveAlways(id: string, rule: string, scope: RuleScope): Promise<string | undefined> {
+		const sessionId = this.approvals.getState().pending.get(id)?.approval.sessionId;
+		if (sessionId === undefined) return undefined;
+		try {
+			const unsaved = await remember(this.port, sessionId, rule, scope);
+			if (unsaved !== undefined) this.toast(unsaved, "error");
+		} catch (error) {
+			return this.errors.message(error);
+		}
+		await this.answer(id, "approve");
+		return undefined;
 	}
 
 	/** A card waits for an approval that nobody told us about: the snapshot has it (SP-APPR-12). */

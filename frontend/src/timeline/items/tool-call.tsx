@@ -1,7 +1,7 @@
 import { ChevronRight, FilePen, GitFork, SquareTerminal, Wrench } from "lucide-react";
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
 import { useStore } from "zustand";
-import type { BackgroundTask, ToolCallItem } from "@/contract/session.gen";
+import type { AppliedRule, BackgroundTask, ToolCallItem } from "@/contract/session.gen";
 import { useLocale, useT } from "@/i18n/i18n";
 import { useApp, useApprovals } from "@/state/context";
 import { lastLine } from "@/ui/ansi/ansi";
@@ -63,11 +63,29 @@ export function ToolCall({ item }: ItemProps<"tool-call">) {
 			{task && <TaskLine task={task} />}
 			<SubtaskLines subtasks={subtasks} />
 			{waiting && item.approvalId && <Waiting approvalId={item.approvalId} />}
+			{item.ext?.rule && (shown || item.ext.rule.verdict !== "allow") && (
+				<RuleLine rule={item.ext.rule} />
+			)}
 			{item.settlement && (item.settlement.state !== "approved" || shown) && (
 				<Settlement settlement={item.settlement} />
 			)}
 			{shown && <Body item={item} hideFacts={waiting} />}
 		</div>
+	);
+}
+
+/** The owner's own rule that decided about the call. */
+function RuleLine({ rule: { verdict, text } }: { rule: AppliedRule }) {
+	const t = useT();
+	return (
+		<p data-testid="rule" data-verdict={verdict} className="text-soft px-3 pb-2 pl-9 text-[13px]">
+			{text === undefined ? t("rule.free") : t(`rule.${verdict}`)}
+			{text !== undefined && (
+				<code className="ml-1.5 font-mono text-xs break-words whitespace-pre-wrap">
+					<Untrusted text={text} />
+				</code>
+			)}
+		</p>
 	);
 }
 
