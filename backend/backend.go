@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"aalis/backend/approval"
+	"aalis/backend/attachment"
 	"aalis/backend/background"
 	"aalis/backend/blob"
 	"aalis/backend/checkpoint"
@@ -82,12 +83,14 @@ type Backend struct {
 	turns    *turn.Reactor
 	tasks    tasks
 	bytes    *blob.Store
+	kept     *blob.Store // attachments
 	document *settings.Document
 	settings *settings.Service
 	models   *provider.Set
 	groups   []native.ToolGroup
 
 	checkpoints *checkpoint.Service
+	attachments *attachment.Service
 	sessions    *session.Server
 	door        *server.Server
 	ready       func(Ready)
@@ -180,6 +183,10 @@ func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error
 	b.bytes = bytes
 	b.checkpoints = checkpoint.New(checkpoint.Options{Loop: b.loop, Blobs: bytes, Closed: []string{b.config.DataDir}, Log: b.log})
 	kept := checkpoints{b.checkpoints, b.language}
+	if b.kept, err = blob.Open(filepath.Join(b.config.DataDir, "attachments")); err != nil {
+		return err
+	}
+	b.attachments = attachment.New(attachment.Options{Loop: b.loop, Blobs: b.kept, Log: b.log})
 	folders := places{b.loop, workspace}
 	b.turns = turn.New(turn.Options{
 		Loop:     b.loop,
@@ -187,13 +194,14 @@ func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error
 		Settings: b.resolve,
 		Place:    folders.of,
 		Guard:    kept.guard,
+		Files:    b.attachments.Read,
 
 		Background: b.tasks.work,
 		Log:        b.log,
 	})
 	if b.sessions, err = session.NewServer(session.Options{
 		Name: "aalis", AppName: b.name, Language: b.language, Loop: b.loop, Log: b.log,
-		Services: session.Services{Agent: agent{b.loop}, Settings: b.settings, Approvals: b.approval, Plans: true, Places: folders, Checkpoints: kept, Background: b.tasks, Display: display(registry), Usage: b.turns.Usage},
+		Services: session.Services{Agent: agent{b.loop}, Settings: b.settings, Approvals: b.approval, Plans: true, Places: folders, Checkpoints: kept, Attachments: b.attachments, Background: b.tasks, Display: display(registry), Usage: b.turns.Usage},
 	}); err != nil {
 		return err
 	}
@@ -215,7 +223,7 @@ func (b *Backend) openDoor(ctx context.Context) error {
 	authority := principal.NewAuthority(credentials{b.loop}, principal.KeyFile(filepath.Join(b.config.DataDir, "jwt.key")), b.owner)
 	b.door, err = server.New(server.Options{
 		DataDir: b.config.DataDir, Installation: installation, Version: b.config.Version, Epoch: b.loop.Epoch(), Listen: b.config.Listen,
-		Authority: authority, Sessions: wire{b.sessions}, Pages: b.config.Pages, Activate: b.config.Activate, Language: b.language, Log: b.log, Choices: b.Options,
+		Authority: authority, Sessions: wire{b.sessions}, Pages: b.config.Pages, Activate: b.config.Activate, Language: b.language, Log: b.log, Choices: b.Options, Files: b.files(),
 		Ready: func(r server.Running) {
 			if b.ready != nil {
 				b.ready(r)
@@ -261,7 +269,7 @@ func (b *Backend) Run(ctx context.Context, ready func(Ready)) error {
 	})
 	run("checkpoints", b.checkpoints.Run)
 	run("document", b.document.Watch)
-	run("eraser", func(ctx context.Context) error { return core.Eraser(ctx, b.loop) })
+	run("eraser", func(ctx context.Context) error { return core.Eraser(ctx, b.loop, b.sweepAttachments) })
 	run("door", b.door.Run)
 	parts.Wait()
 	return errors.Join(append(errs, b.Close())...)
@@ -286,8 +294,10 @@ func (b *Backend) Close() (err error) {
 		if b.owner != nil {
 			err = errors.Join(err, b.owner.Remove())
 		}
-		if b.bytes != nil {
-			err = errors.Join(err, b.bytes.Close())
+		for _, bytes := range []*blob.Store{b.bytes, b.kept} {
+			if bytes != nil {
+				err = errors.Join(err, bytes.Close())
+			}
 		}
 		err = errors.Join(err, b.store.Close())
 	})

@@ -2,8 +2,6 @@ package turn
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"aalis/backend/engine"
 	"aalis/backend/event"
@@ -28,7 +26,7 @@ var told = []event.Kind{
 // history reads a session's conversation as a model is told it: without what was cleared and
 // without turns that were undone, every input where it entered its turn.
 func (r *Reactor) history(ctx context.Context, sid int64) ([]engine.Entry, error) {
-	var c conversation
+	c := conversation{files: files{read: r.options.Files, refused: map[string][]string{}}}
 	err := r.loop.Read(ctx, func(tx *store.ReadTx) error {
 		head, err := tx.Head(sid)
 		if err != nil {
@@ -40,6 +38,7 @@ func (r *Reactor) history(ctx context.Context, sid int64) ([]engine.Entry, error
 		c.calls = map[string]int{}
 		return tx.Forwards(sid, head.ClearedSeq, told, func(e event.Event) error { c.add(e); return nil })
 	})
+	c.tellRefusals()
 	return c.said, err
 }
 
@@ -48,6 +47,7 @@ type conversation struct {
 	said  []engine.Entry
 	dead  map[string]bool
 	calls map[string]int // call id → its entry, which waits for its result
+	files
 }
 
 func (c *conversation) add(e event.Event) {
@@ -70,6 +70,7 @@ func (c *conversation) add(e event.Event) {
 	case event.Reasoning:
 		c.words(engine.Entry{Kind: engine.EntryReasoning, TurnID: e.Turn, Text: p.Text, Step: p.Step})
 	case event.Notice:
+		c.refusal(p)
 		if p.Topic == noticeBackground && p.State != event.InputPending {
 			c.notice(e.Turn, p)
 		}
@@ -111,20 +112,7 @@ func body(n event.Notice) string {
 }
 
 func (c *conversation) input(turn string, in event.Input) {
-	c.said = append(c.said, engine.Entry{Kind: engine.EntryUser, TurnID: turn, Text: words(in), Speaker: speaker(in)})
-}
-
-// words is what the model reads of an input: what was written, then a line for each attachment. The
-// log has only what was written (Spec SP-UMSG-02).
-func words(in event.Input) string {
-	lines := make([]string, 0, 1+len(in.Attachments))
-	if in.Text != "" {
-		lines = append(lines, in.Text)
-	}
-	for _, a := range in.Attachments {
-		lines = append(lines, fmt.Sprintf("[attached %s %q, %s, %d bytes]", a.Kind, a.Name, a.Type, a.Size))
-	}
-	return strings.Join(lines, "\n")
+	c.said = append(c.said, engine.Entry{Kind: engine.EntryUser, TurnID: turn, Text: in.Text, Speaker: speaker(in), Files: c.of(in)})
 }
 
 // speaker is the display name of who said it.

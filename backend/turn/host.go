@@ -70,7 +70,7 @@ func (h *host) Join(ctx context.Context) ([]engine.Input, error) {
 			inputs = append(inputs, engine.Input{EventID: in.EventID, Text: body(*in.Notice), Notice: true})
 			continue
 		}
-		inputs = append(inputs, engine.Input{EventID: in.EventID, Text: words(in.Input), Speaker: speaker(in.Input)})
+		inputs = append(inputs, engine.Input{EventID: in.EventID, Text: in.Text, Speaker: speaker(in.Input), Files: files{read: h.reactor.options.Files}.of(in.Input)})
 	}
 	return inputs, nil
 }
