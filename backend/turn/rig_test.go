@@ -92,6 +92,7 @@ type setup struct {
 	store   store.Options
 	core    core.Options
 	lazy    bool // the reactor is not started
+	files   func(hash string, most int64) ([]byte, error)
 	// background makes what does the work of calls that may go on without their turn.
 	background func(*core.Loop) func(context.Context, turn.Work) (engine.ToolResult, error)
 }
@@ -134,8 +135,8 @@ func open(t testing.TB, s setup) *rig {
 		background = s.background(r.loop)
 	}
 	r.reactor = turn.New(turn.Options{
-		Background: background,
-		Loop:       r.loop, Engines: engines, ToolLimit: s.limit, Log: slog.New(r.log),
+		Background: background, Files: s.files,
+		Loop: r.loop, Engines: engines, ToolLimit: s.limit, Log: slog.New(r.log),
 		Place: func(key string) engine.Place { return engine.Place{Key: key, Root: s.place} },
 	})
 	r.start(s.lazy)
