@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"net/http"
 	"sync"
 	"time"
 )
@@ -18,6 +19,8 @@ type Bridge struct {
 	connect func(disconnect func(reason string), send func(frame string)) connection
 	emit    func(event string, data ...any)
 	options func(ctx context.Context, source, dependency string) (string, error)
+	files   http.Handler                               // what Save reads
+	ask     func(name string) (path string, err error) // where Save writes; "" for nowhere
 
 	mu      sync.Mutex // guards all below
 	current *pageLink
