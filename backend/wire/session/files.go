@@ -147,6 +147,13 @@ func (d *drawing) attachments(all []event.Attachment) []ItemAttachment {
 	return out
 }
 
+func names(all []event.Attachment) (names []string) {
+	for _, a := range all {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
 // onWeb gives back an address of the web, "" for any other.
 func onWeb(address string) string {
 	if u, err := url.Parse(address); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {

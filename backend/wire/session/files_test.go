@@ -218,7 +218,10 @@ func TestAttachments(t *testing.T) {
 					Entries []struct {
 						Attachments int
 						Text        string
-						Ext         struct{ InputID string }
+						Ext         struct {
+							InputID string
+							Files   []string
+						}
 					}
 				}
 			}
@@ -234,7 +237,7 @@ func TestAttachments(t *testing.T) {
 			return queue.Params.Item.Entries[0].Text
 		}
 		synctest.Wait()
-		if waits() != "look" || queue.Params.Item.Entries[0].Attachments != 2 {
+		if waits() != "look" || queue.Params.Item.Entries[0].Attachments != 2 || !slices.Equal(queue.Params.Item.Entries[0].Ext.Files, []string{"a", "b"}) {
 			t.Errorf("%+v", queue)
 		}
 		edit := map[string]any{"sessionId": id, "inputId": queue.Params.Item.Entries[0].Ext.InputID, "content": " "}

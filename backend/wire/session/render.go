@@ -300,7 +300,7 @@ func (d *drawing) queue(at int64) (*QueueItem, error) {
 			said = in.Notice.Text.In(d.lang)
 		}
 		item.Entries = append(item.Entries, QueueEntry{
-			Speaker: speakerOf(in.Speaker), Text: said, Attachments: len(in.Attachments), Ext: &QueueExt{InputID: in.EventID, ClientID: in.ClientID},
+			Speaker: speakerOf(in.Speaker), Text: said, Attachments: len(in.Attachments), Ext: &QueueExt{InputID: in.EventID, ClientID: in.ClientID, Files: names(in.Attachments)},
 		})
 	}
 	if len(waiting) > 0 {
