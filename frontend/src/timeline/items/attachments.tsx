@@ -196,7 +196,7 @@ function Media({
 				className={`${frame} block min-w-20 cursor-zoom-in`}
 				onClick={() => setOpen(true)}
 			>
-				<img src={src} alt={name} className="h-full max-w-full object-contain" {...shown} />
+				<img src={src} alt={name} className="h-full max-w-full object-scale-down" {...shown} />
 			</button>
 			<Lightbox open={open} src={src} name={name} onClose={() => setOpen(false)}>
 				<SaveLink
