@@ -10,8 +10,11 @@ export const downloadAddress = (sessionId: string, handle: string): string =>
 export const mediaAddress = (sessionId: string, itemId: string, n: number): string =>
 	`/api/session-media?${new URLSearchParams({ sessionId, itemId, n: String(n) })}`;
 
-/** An element cannot show a bearer: with one, files are fetched first. */
-export const needsFetch = (): boolean => !inWindow() && bearer() !== undefined;
+/**
+ * An element cannot show a bearer: with one, files are fetched first. In the window the system's players
+ * do not know the page's own scheme, while pictures do.
+ */
+export const needsFetch = (plays = false): boolean => (inWindow() ? plays : bearer() !== undefined);
 
 /** Gives the bytes behind one of the addresses. */
 export async function fetchFile(address: string): Promise<Blob> {
@@ -26,7 +29,7 @@ export async function fetchFile(address: string): Promise<Blob> {
 }
 
 /** True where a link alone cannot save a file: `saveFile` does. */
-export const savesByItself = (): boolean => inWindow() || needsFetch();
+export const savesByItself = (): boolean => inWindow() || bearer() !== undefined;
 
 /** Saves a file where links do not: the window asks where, a tab with a bearer fetches first. */
 export async function saveFile(address: string, name: string): Promise<void> {

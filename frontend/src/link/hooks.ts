@@ -18,10 +18,13 @@ export const useOnline = (): boolean => useStore(useLink().connection, (c) => c.
 
 export { downloadAddress, mediaAddress, saveFile, savesByItself } from "./files";
 
-/** What an element shows a file by: its address, or the bytes where an element could not ask for them. */
-export function useFileSource(address: string | undefined): { src?: string; failed?: true } {
+/**
+ * What an element shows a file by: its address, or the bytes where the element could not ask for them.
+ * `plays` says that it is audio or video.
+ */
+export function useFileSource(address: string, plays: boolean): { src?: string; failed?: true } {
 	const [fetched, setFetched] = useState<{ address: string; src?: string; failed?: true }>();
-	const fetches = address !== undefined && needsFetch();
+	const fetches = needsFetch(plays);
 	useEffect(() => {
 		if (!fetches) return;
 		let url: string | undefined;
@@ -38,7 +41,6 @@ export function useFileSource(address: string | undefined): { src?: string; fail
 			if (url) URL.revokeObjectURL(url);
 		};
 	}, [address, fetches]);
-	if (address === undefined) return {};
 	if (!fetches) return { src: address };
 	if (fetched?.address !== address) return {};
 	const { address: _, ...rest } = fetched;

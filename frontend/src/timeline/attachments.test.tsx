@@ -85,6 +85,21 @@ describe("attachments in the timeline", () => {
 		);
 	});
 
+	test("in the window, what is played is fetched: its players do not know the page's scheme", async () => {
+		vi.stubGlobal("go", { app: { Bridge: { Open: vi.fn(), Send: vi.fn() } } });
+		const fetched = vi.fn(async () => new Response("RIFF"));
+		vi.stubGlobal("fetch", fetched);
+		URL.createObjectURL = () => "blob:tone";
+		await openWith(image, { kind: "audio", name: "a.wav", src: stored });
+		await vi.waitFor(() =>
+			expect(screen.getAllByTestId("attachment").map((e) => e.getAttribute("src"))).toEqual([
+				"/api/session-media?sessionId=s&itemId=u+1&n=0",
+				"blob:tone",
+			]),
+		);
+		expect(fetched).toHaveBeenCalledOnce();
+	});
+
 	test("a message that was not taken says what goes with it", async () => {
 		const { session, server } = await openTimeline([]);
 		server.intercept = (method) => {

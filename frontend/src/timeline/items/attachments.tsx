@@ -149,7 +149,7 @@ function Media({
 	attachment: ItemAttachment;
 }) {
 	const t = useT();
-	const { src, failed } = useFileSource(address);
+	const { src, failed } = useFileSource(address, kind !== "image");
 	const [broken, setBroken] = useState(false);
 	const [open, setOpen] = useState(false);
 	// What cannot be shown here can still be kept.
