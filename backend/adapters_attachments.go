@@ -2,11 +2,16 @@ package backend
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
 	"net/http"
 	"strings"
 
 	"aalis/backend/attachment"
+	"aalis/backend/event"
 	"aalis/backend/server"
+	"aalis/backend/store"
+	"aalis/backend/tool"
 	"aalis/backend/wire/session"
 )
 
@@ -55,6 +60,38 @@ func (s stored) open(f session.File) (server.Stored, bool) {
 		return server.Stored{}, false
 	}
 	return server.Stored{Name: f.Name, Type: mime, Content: file}, true
+}
+
+// attached lets her tool read what went with the messages of its session: the newest file of a name, of
+// those the conversation still has.
+func (b *Backend) attached(ctx context.Context, call tool.Call, name string) ([]byte, error) {
+	hash := ""
+	if err := b.loop.Read(ctx, func(tx *store.ReadTx) error {
+		s, err := tx.Session(call.SessionID)
+		if err != nil {
+			return err
+		}
+		head, err := tx.Head(s.SID)
+		if err != nil {
+			return err
+		}
+		all := store.Timeline{SID: s.SID, Above: head.ClearedSeq, Below: 1 << 32, Kinds: []event.Kind{event.UserMessage}}
+		return tx.Timeline(all, func(e event.Event) (more bool, err error) {
+			in, _ := e.Payload.(event.Input)
+			for _, a := range in.Attachments {
+				if a.Name == name && a.Blob != "" {
+					hash = a.Blob
+				}
+			}
+			return hash == "", nil
+		})
+	}); err != nil {
+		return nil, fmt.Errorf("looking for an attachment: %w", err)
+	}
+	if hash == "" {
+		return nil, fs.ErrNotExist
+	}
+	return b.attachments.Read(hash, attachment.MaxFile)
 }
 
 // sweepAttachments removes files that no session names any more.

@@ -112,12 +112,12 @@ func providers(more map[string]provider.Kind) map[string]provider.Kind {
 
 // tools is the list of tools, in groups that can be switched off. The data folder is closed to them: it
 // holds the owner's token.
-func tools(closed string, loop *core.Loop, tasks tasks) []native.ToolGroup {
+func tools(closed string, loop *core.Loop, tasks tasks, attached files.Attached) []native.ToolGroup {
 	group := func(id string, label, about text.Key, all ...tool.Definition) native.ToolGroup {
 		return native.ToolGroup{ID: id, Label: text.New(label), About: text.New(about), Tools: all}
 	}
 	return []native.ToolGroup{
-		group("files", "settings.group-files", "settings.group-files-about", files.All(closed)...),
+		group("files", "settings.group-files", "settings.group-files-about", append(files.All(closed), files.SaveAttachment(attached, closed))...),
 		group("search", "settings.group-search", "settings.group-search-about", search.All(closed)...),
 		group("plan", "settings.group-plan", "settings.group-plan-about", plan.Update(plans{loop}.keep)),
 		group("shell", "settings.group-shell", "settings.group-shell-about", shell.Exec(shell.Options{Closed: []string{closed}}), task.Read(tasks.look), task.Stop(tasks.end)),
@@ -174,7 +174,11 @@ func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error
 		return fmt.Errorf("making the workspace: %w", err)
 	}
 	b.tasks = tasks{background.New(background.Options{Loop: b.loop, Log: b.log})}
-	b.groups = tools(b.config.DataDir, b.loop, b.tasks)
+	if b.kept, err = blob.Open(filepath.Join(b.config.DataDir, "attachments")); err != nil {
+		return err
+	}
+	b.attachments = attachment.New(attachment.Options{Loop: b.loop, Blobs: b.kept, Log: b.log})
+	b.groups = tools(b.config.DataDir, b.loop, b.tasks, b.attached)
 	registry := registry(b.groups)
 	bytes, err := blob.Open(filepath.Join(b.config.DataDir, "checkpoints"))
 	if err != nil {
@@ -183,10 +187,6 @@ func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error
 	b.bytes = bytes
 	b.checkpoints = checkpoint.New(checkpoint.Options{Loop: b.loop, Blobs: bytes, Closed: []string{b.config.DataDir}, Log: b.log})
 	kept := checkpoints{b.checkpoints, b.language}
-	if b.kept, err = blob.Open(filepath.Join(b.config.DataDir, "attachments")); err != nil {
-		return err
-	}
-	b.attachments = attachment.New(attachment.Options{Loop: b.loop, Blobs: b.kept, Log: b.log})
 	folders := places{b.loop, workspace}
 	b.turns = turn.New(turn.Options{
 		Loop:     b.loop,
