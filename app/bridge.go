@@ -10,7 +10,7 @@ import (
 
 // Bridge is the window's transport of the session protocol, bound to its page as
 // window.go.app.Bridge: Open and Send go in, the events "frame" and "disconnect" come out; Options is
-// what a browser asks the server's /api/models for. It knows no frame's meaning. Only the page calls it;
+// what a browser asks the server's /api/models for, Save what it does with a download. It knows no frame's meaning. Only the page calls it;
 // the window makes it.
 //
 // Every bound call runs in a goroutine of its own; the page awaits one before it makes the next. What

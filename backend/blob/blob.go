@@ -1,5 +1,5 @@
 // Package blob keeps bytes by their SHA-256: before-images of files, attachments, long outputs. It owns
-// the folder blobs/ of the data folder and nothing else: who refers to what is in the database, and what
+// the folder it is opened on, one per owner, and nothing else: who refers to what is in the database, and what
 // nobody refers to any more is removed by whoever counts the references. Bytes are written before the
 // command that names them, so a hash in the log always has its bytes.
 package blob

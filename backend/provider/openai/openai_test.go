@@ -180,7 +180,8 @@ func TestImagesAreParts(t *testing.T) {
 	image := []provider.Image{{Type: "image/png", Data: []byte("\x89PNG")}}
 	req := provider.Request{Messages: []provider.Message{
 		{Role: provider.RoleUser, Text: "<what>", Images: append(image, provider.Image{Type: "image/webp", Data: []byte("W")})},
-		{Role: provider.RoleAssistant, Text: "a cat"}, {Role: provider.RoleUser, Images: image},
+		{Role: provider.RoleAssistant, Text: "a cat"},
+		{Role: provider.RoleUser, Images: image},
 	}}
 	for _, err := range s.Model("m").Stream(t.Context(), req) {
 		if err != nil {

@@ -270,8 +270,11 @@ func TestAttachments(t *testing.T) {
 		hash := f.inputs(id)[0].Attachments[0].Blob
 		message := f.k.do(core.StartMessage{Turn: turn, Step: 1}).ItemID
 		f.k.do(core.EndMessage{Turn: turn, Last: true, Message: event.Message{MessageID: message, Attachments: []event.Attachment{
-			{Kind: "image", Name: "hers.png", Blob: hash}, {Kind: "file", Name: "token", URL: "data:/tokens.json"}, {Kind: "file", Name: "passwd", URL: "file:///etc/passwd"},
-			{Kind: "image", Name: "state.png", URL: "pluginData:/x/state.png"}, {Kind: "file", Name: "page", URL: "https://example.org/page"},
+			{Kind: "image", Name: "hers.png", Blob: hash},
+			{Kind: "file", Name: "token", URL: "data:/tokens.json"},
+			{Kind: "file", Name: "passwd", URL: "file:///etc/passwd"},
+			{Kind: "image", Name: "state.png", URL: "pluginData:/x/state.png"},
+			{Kind: "file", Name: "page", URL: "https://example.org/page"},
 		}}})
 		f.k.do(core.AddNotice{Session: id, Notice: event.Notice{Topic: session.TopicEventMarker, Attachment: &event.Attachment{Kind: "image", Name: "n.png", Blob: hash}}})
 		all := f.items(id)
