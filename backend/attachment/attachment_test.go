@@ -33,6 +33,7 @@ type rig struct {
 	t     *testing.T
 	dir   string
 	bytes *blob.Store
+	store *store.Store
 	loop  *core.Loop
 	stop  func()
 }
@@ -58,7 +59,7 @@ func open(t *testing.T, dir string) *rig {
 			t.Error(err)
 		}
 	})
-	r := &rig{Service: attachment.New(attachment.Options{Loop: loop, Blobs: bytes}), t: t, dir: dir, bytes: bytes, loop: loop}
+	r := &rig{Service: attachment.New(attachment.Options{Loop: loop, Blobs: bytes}), t: t, dir: dir, bytes: bytes, store: st, loop: loop}
 	r.stop = sync.OnceFunc(func() {
 		cancel()
 		running.Wait()
@@ -221,6 +222,32 @@ func TestSweep(t *testing.T) {
 		r.do(core.DeleteSession{Actor: owner, Session: other})
 		sweep()
 		r.wantKept("without both", 0)
+	})
+	bubble(t, "what her messages and notices name stays as long as their session", func(r *rig) {
+		s := r.session()
+		turn := r.do(core.SendInput{Actor: owner, Session: s, Input: event.Input{Text: "go"}}).TurnID
+		err := r.Keep(context.Background(), []attachment.Upload{file("a", "hers"), file("b", "of a notice")}, func(all []event.Attachment) error {
+			m := r.do(core.StartMessage{Turn: turn, Step: 1}).ItemID
+			r.do(core.EndMessage{Turn: turn, Last: true, Message: event.Message{MessageID: m, Attachments: all[:1]}})
+			r.do(core.AddNotice{Session: s, Notice: event.Notice{Topic: "event-marker", Attachment: &all[1]}})
+			return nil
+		})
+		if err := errors.Join(err, r.Sweep(context.Background())); err != nil {
+			r.t.Fatal(err)
+		}
+		r.wantKept("while it is there", 2)
+		if err := r.store.Rebuild(1); err != nil {
+			r.t.Fatal(err)
+		}
+		if err := r.Sweep(context.Background()); err != nil {
+			r.t.Fatal(err)
+		}
+		r.wantKept("after the rows were made anew", 2)
+		r.do(core.DeleteSession{Actor: owner, Session: s})
+		if err := errors.Join(core.EraseAll(context.Background(), r.loop), r.Sweep(context.Background())); err != nil {
+			r.t.Fatal(err)
+		}
+		r.wantKept("without it", 0)
 	})
 	t.Run("what a crash left between bytes and command goes at the next start", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
