@@ -11,6 +11,7 @@ import (
 	"aalis/backend/fault"
 	"aalis/backend/store"
 	"aalis/backend/text"
+	"aalis/backend/wire/jsonrpc"
 )
 
 // turnSend says something to her under the connection's own identity, and answers as soon as that is
@@ -93,7 +94,7 @@ func uploads(all []OutgoingAttachment) ([]attachment.Upload, error) {
 	for _, a := range all {
 		data, ok := dataURL(a.Data)
 		if !ok {
-			return nil, fault.New(fault.Invalid, text.New("wire.attachment-form", "name", a.Name))
+			return nil, fault.New(fault.Invalid, text.New("wire.attachment-form", "name", jsonrpc.Shorten(a.Name)))
 		}
 		files = append(files, attachment.Upload{Name: a.Name, Data: data})
 	}
