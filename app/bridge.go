@@ -3,13 +3,14 @@ package app
 import (
 	"context"
 	"errors"
+	"net/http"
 	"sync"
 	"time"
 )
 
 // Bridge is the window's transport of the session protocol, bound to its page as
 // window.go.app.Bridge: Open and Send go in, the events "frame" and "disconnect" come out; Options is
-// what a browser asks the server's /api/models for. It knows no frame's meaning. Only the page calls it;
+// what a browser asks the server's /api/models for, Save what it does with a download. It knows no frame's meaning. Only the page calls it;
 // the window makes it.
 //
 // Every bound call runs in a goroutine of its own; the page awaits one before it makes the next. What
@@ -18,6 +19,8 @@ type Bridge struct {
 	connect func(disconnect func(reason string), send func(frame string)) connection
 	emit    func(event string, data ...any)
 	options func(ctx context.Context, source, dependency string) (string, error)
+	files   http.Handler                               // what Save reads
+	ask     func(name string) (path string, err error) // where Save writes; "" for nowhere
 
 	mu      sync.Mutex // guards all below
 	current *pageLink

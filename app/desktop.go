@@ -87,6 +87,7 @@ func (w *window) show(ctx context.Context, in instance) error {
 		runtime.EventsEmit(w.ctx, event, data...)
 	})
 	bridge.options = in.Options
+	bridge.files, bridge.ask = in.Files(), w.askPath
 	closed := make(chan struct{})
 	w.wg.Go(func() { w.follow(ctx, run, closed) })
 	err := wails.Run(w.options(serving, in, bridge))
@@ -146,7 +147,7 @@ func (w *window) options(ctx context.Context, in instance, bridge *Bridge) *opti
 	o := &options.App{
 		Title: w.s.name, Width: 1280, Height: 800, MinWidth: 480, MinHeight: 360,
 		BackgroundColour:   background,
-		AssetServer:        &assetserver.Options{Assets: frontend.Dist()},
+		AssetServer:        &assetserver.Options{Assets: frontend.Dist(), Handler: in.Files()},
 		Bind:               []any{bridge},
 		Logger:             wailsLog{w.log},
 		LogLevelProduction: logger.WARNING,
@@ -208,6 +209,11 @@ func (w *window) mayClose(ctx context.Context, in instance) bool {
 		return true
 	}
 	return false
+}
+
+// askPath asks where a file is to be kept.
+func (w *window) askPath(name string) (string, error) {
+	return runtime.SaveFileDialog(w.ctx, runtime.SaveDialogOptions{DefaultFilename: name, CanCreateDirectories: true})
 }
 
 func (w *window) yes(question text.Key) bool {

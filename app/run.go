@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/http"
 
 	"aalis/backend"
 	"aalis/backend/provider"
@@ -24,6 +25,8 @@ type instance interface {
 	Connect(disconnect func(reason string), send func(frame string)) connection
 	// Options gives the choices of a setting as JSON; see backend.Backend.Options.
 	Options(ctx context.Context, source, dependency string) (string, error)
+	// Files serves what went with messages to the window's page.
+	Files() http.Handler
 	// Running is the number of turns that run now.
 	Running() int
 	// StopTurns ends the turns that run, and returns when they have.
@@ -63,6 +66,8 @@ func (o opened) Options(ctx context.Context, source, dependency string) (string,
 	listing, err := json.Marshal(all)
 	return string(listing), err
 }
+
+func (o opened) Files() http.Handler { return o.b.Files() }
 
 func (o opened) Running() int { return o.b.Running() }
 

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"aalis/backend/approval"
+	"aalis/backend/attachment"
 	"aalis/backend/background"
 	"aalis/backend/blob"
 	"aalis/backend/checkpoint"
@@ -85,6 +86,7 @@ type Backend struct {
 	turns    *turn.Reactor
 	tasks    tasks
 	bytes    *blob.Store
+	kept     *blob.Store // attachments
 	document *settings.Document
 	settings *settings.Service
 	models   *provider.Set
@@ -92,6 +94,7 @@ type Backend struct {
 
 	checkpoints *checkpoint.Service
 	commands    *command.Commands
+	attachments *attachment.Service
 	sessions    *session.Server
 	door        *server.Server
 	ready       func(Ready)
@@ -113,12 +116,12 @@ func providers(more map[string]provider.Kind) map[string]provider.Kind {
 
 // tools is the list of tools, in groups that can be switched off. The data folder is closed to them: it
 // holds the owner's token.
-func tools(closed string, loop *core.Loop, tasks tasks, models *provider.Set) []native.ToolGroup {
+func tools(closed string, loop *core.Loop, tasks tasks, attached files.Attached, models *provider.Set) []native.ToolGroup {
 	group := func(id string, label, about text.Key, all ...tool.Definition) native.ToolGroup {
 		return native.ToolGroup{ID: id, Label: text.New(label), About: text.New(about), Tools: all}
 	}
 	return []native.ToolGroup{
-		group("files", "settings.group-files", "settings.group-files-about", files.All(closed)...),
+		group("files", "settings.group-files", "settings.group-files-about", append(files.All(closed), files.SaveAttachment(attached, closed))...),
 		group("search", "settings.group-search", "settings.group-search-about", search.All(closed)...),
 		group("plan", "settings.group-plan", "settings.group-plan-about", plan.Update(plans{loop}.keep)),
 		group("shell", "settings.group-shell", "settings.group-shell-about", shell.Exec(shell.Options{Closed: []string{closed}}), task.Read(tasks.look), task.Stop(tasks.end)),
@@ -176,7 +179,11 @@ func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error
 		return fmt.Errorf("making the workspace: %w", err)
 	}
 	b.tasks = tasks{background.New(background.Options{Loop: b.loop, Log: b.log})}
-	b.groups = tools(b.config.DataDir, b.loop, b.tasks, b.models)
+	if b.kept, err = blob.Open(filepath.Join(b.config.DataDir, "attachments")); err != nil {
+		return err
+	}
+	b.attachments = attachment.New(attachment.Options{Loop: b.loop, Blobs: b.kept, Log: b.log})
+	b.groups = tools(b.config.DataDir, b.loop, b.tasks, b.attached, b.models)
 	registry := registry(b.groups)
 	bytes, err := blob.Open(filepath.Join(b.config.DataDir, "checkpoints"))
 	if err != nil {
@@ -192,6 +199,7 @@ func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error
 		Settings: b.resolve,
 		Place:    folders.of,
 		Guard:    kept.guard,
+		Files:    b.attachments.Read,
 
 		Background: b.tasks.work,
 		Log:        b.log,
@@ -199,7 +207,7 @@ func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error
 	b.commands = b.commandsOf(folders)
 	if b.sessions, err = session.NewServer(session.Options{
 		Name: "aalis", AppName: b.name, Language: b.language, Loop: b.loop, Log: b.log,
-		Services: session.Services{Agent: agent{b.loop}, Settings: b.settings, Approvals: b.approval, Plans: true, Places: folders, Compression: b.turns, Commands: b.take, Checkpoints: kept, Background: b.tasks, Display: display(registry), Usage: b.turns.Usage},
+		Services: session.Services{Agent: agent{b.loop}, Settings: b.settings, Approvals: b.approval, Plans: true, Places: folders, Compression: b.turns, Commands: b.take, Checkpoints: kept, Attachments: b.attachments, Background: b.tasks, Display: display(registry), Usage: b.turns.Usage},
 	}); err != nil {
 		return err
 	}
@@ -221,7 +229,7 @@ func (b *Backend) openDoor(ctx context.Context) error {
 	authority := principal.NewAuthority(credentials{b.loop}, principal.KeyFile(filepath.Join(b.config.DataDir, "jwt.key")), b.owner)
 	b.door, err = server.New(server.Options{
 		DataDir: b.config.DataDir, Installation: installation, Version: b.config.Version, Epoch: b.loop.Epoch(), Listen: b.config.Listen,
-		Authority: authority, Sessions: wire{b.sessions}, Pages: b.config.Pages, Activate: b.config.Activate, Language: b.language, Log: b.log, Choices: b.Options,
+		Authority: authority, Sessions: wire{b.sessions}, Pages: b.config.Pages, Activate: b.config.Activate, Language: b.language, Log: b.log, Choices: b.Options, Files: b.files(),
 		Ready: func(r server.Running) {
 			if b.ready != nil {
 				b.ready(r)
@@ -268,7 +276,7 @@ func (b *Backend) Run(ctx context.Context, ready func(Ready)) error {
 	run("checkpoints", b.checkpoints.Run)
 	run("commands", b.commands.Run)
 	run("document", b.document.Watch)
-	run("eraser", func(ctx context.Context) error { return core.Eraser(ctx, b.loop) })
+	run("eraser", func(ctx context.Context) error { return core.Eraser(ctx, b.loop, b.sweepAttachments) })
 	run("door", b.door.Run)
 	parts.Wait()
 	return errors.Join(append(errs, b.Close())...)
@@ -293,8 +301,10 @@ func (b *Backend) Close() (err error) {
 		if b.owner != nil {
 			err = errors.Join(err, b.owner.Remove())
 		}
-		if b.bytes != nil {
-			err = errors.Join(err, b.bytes.Close())
+		for _, bytes := range []*blob.Store{b.bytes, b.kept} {
+			if bytes != nil {
+				err = errors.Join(err, bytes.Close())
+			}
 		}
 		err = errors.Join(err, b.store.Close())
 	})

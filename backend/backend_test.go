@@ -23,7 +23,13 @@ func window(t *testing.T) (call func(method, params string) string, pushed <-cha
 
 func windowOn(t *testing.T, dir string) (call func(method, params string) string, pushed <-chan string) {
 	t.Helper()
-	b, err := backend.Open(t.Context(), backend.Config{DataDir: dir, Language: text.English})
+	_, call, pushed = windowWith(t, backend.Config{DataDir: dir, Language: text.English})
+	return call, pushed
+}
+
+func windowWith(t *testing.T, c backend.Config) (b *backend.Backend, call func(method, params string) string, pushed <-chan string) {
+	t.Helper()
+	b, err := backend.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,19 +45,19 @@ func windowOn(t *testing.T, dir string) (call func(method, params string) string
 		}
 	})
 	answers, pushes := make(chan string, 1), make(chan string, 64)
-	c := b.Connect(func(string) {}, func(frame string) {
+	conn := b.Connect(func(string) {}, func(frame string) {
 		if strings.Contains(frame, `"id":`) && !strings.Contains(frame, `"method":`) {
 			answers <- frame
 			return
 		}
 		pushes <- frame
 	})
-	t.Cleanup(c.Close)
+	t.Cleanup(conn.Close)
 	call = func(method, params string) string {
-		c.Receive(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + params + `}`)
+		conn.Receive(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + params + `}`)
 		return <-answers
 	}
-	return call, pushes
+	return b, call, pushes
 }
 
 const hello = `{"protocolVersion":"0.2.0","client":{"name":"window","version":"1"}}`

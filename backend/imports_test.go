@@ -27,6 +27,7 @@ var rungs = map[string]int{
 	"backend/store":           2,
 	"backend/core":            3,
 	"backend/approval":        4,
+	"backend/attachment":      4,
 	"backend/background":      4,
 	"backend/checkpoint":      4,
 	"backend/settings":        4,

@@ -52,7 +52,7 @@ note() {
 	case $1 in
 	go-test) grep -c '^ok' "$2" | sed 's/$/ packages/' ;;
 	vitest) grep -E '^ *Tests ' "$2" | tail -1 | sed 's/^ *//; s/\x1b\[[0-9;]*m//g' ;;
-	cli | tab | settings | window) grep -E '^[0-9]+ passed' "$2" | tail -1 ;;
+	cli | tab | settings | attachments | window) grep -E '^[0-9]+ passed' "$2" | tail -1 ;;
 	esac
 }
 
@@ -109,6 +109,7 @@ cli() { node frontend/e2e/real-cli.mjs; }
 behaviour() { node frontend/e2e/behaviour.mjs; }
 tab() { node frontend/e2e/real-tab.mjs; }
 settings() { node frontend/e2e/real-settings.mjs; }
+attachments() { node frontend/e2e/real-attachments.mjs; }
 window() { shim && node frontend/e2e/real-window.mjs; }
 
 # The shell reads a script as it goes; a function it reads whole, so that the file may change meanwhile.
@@ -137,6 +138,7 @@ main() {
 		part behaviour behaviour
 		part tab tab
 		part settings settings
+		part attachments attachments
 		part window window
 	fi
 

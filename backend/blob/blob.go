@@ -1,5 +1,5 @@
 // Package blob keeps bytes by their SHA-256: before-images of files, attachments, long outputs. It owns
-// the folder blobs/ of the data folder and nothing else: who refers to what is in the database, and what
+// the folder it is opened on, one per owner, and nothing else: who refers to what is in the database, and what
 // nobody refers to any more is removed by whoever counts the references. Bytes are written before the
 // command that names them, so a hash in the log always has its bytes.
 package blob
@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 // Hash names bytes: their SHA-256 in lower-case hex.
@@ -105,6 +106,30 @@ func (s *Store) place(file *os.File, temporary string, h Hash) error {
 		return fmt.Errorf("keeping bytes: %w", err)
 	}
 	return nil
+}
+
+// Settle makes the name of bytes outlast a power cut, as Put does with the bytes themselves. It costs
+// two waits for the disk.
+func (s *Store) Settle(h Hash) error {
+	for _, name := range []string{string(h[:2]), "."} {
+		if err := s.settle(name); err != nil {
+			return fmt.Errorf("keeping the name of bytes: %w", err)
+		}
+	}
+	return nil
+}
+
+// settle syncs a folder. Windows has no such thing: there, names are kept by the file system's journal.
+func (s *Store) settle(folder string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	dir, err := s.root.Open(folder)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Sync()
 }
 
 // Open gives the bytes; fs.ErrNotExist when they are not here. The caller closes.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -71,6 +72,16 @@ func TestStore(t *testing.T) {
 		}
 		if left, _ := os.ReadDir(dir); len(left) != 0 {
 			t.Error(left)
+		}
+	})
+	t.Run("the name of bytes can be made to last, once they are there", func(t *testing.T) {
+		s := open(t, t.TempDir())
+		if err := s.Settle(abc); err == nil && runtime.GOOS != "windows" {
+			t.Error("no error for bytes that are not here")
+		}
+		h, _, _ := s.Put(strings.NewReader("abc"), 3)
+		if err := s.Settle(h); err != nil {
+			t.Error(err)
 		}
 	})
 	t.Run("what is removed is gone, and may be removed again", func(t *testing.T) {

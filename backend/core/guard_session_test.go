@@ -35,7 +35,7 @@ func (r *rig) erasing() {
 	r.t.Helper()
 	ctx, end := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- core.Eraser(ctx, r.loop) }()
+	go func() { done <- core.Eraser(ctx, r.loop, nil) }()
 	r.t.Cleanup(func() { end(); <-done })
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // ChangeInput gives a queued input other words; its id and its place in the queue stay. Words that
-// are the same change nothing. fault.Conflict once it has left the queue, and for words that are
+// are the same change nothing. fault.Invalid for none where no files stand for them, fault.Conflict once it has left the queue, and for words that are
 // not the owner's.
 type ChangeInput struct {
 	Actor   event.Actor
@@ -28,6 +28,8 @@ func (c ChangeInput) run(w *write) (Receipt, error) {
 		return Receipt{}, fault.New(fault.Conflict, text.New("queue.not-yours"))
 	case in.Text == c.Text:
 		return Receipt{EventID: c.InputID}, nil
+	case c.Text == "" && len(in.Attachments) == 0:
+		return Receipt{}, fault.New(fault.Invalid, text.New("wire.content-blank"))
 	}
 	_, err = w.append(sid, event.Draft{Parent: c.InputID, Actor: c.Actor, Payload: event.InputChange{InputID: c.InputID, Text: c.Text}})
 	return Receipt{EventID: c.InputID}, err

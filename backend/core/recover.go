@@ -47,12 +47,16 @@ func Recover(ctx context.Context, l *Loop) error {
 }
 
 // Eraser removes the contents of deleted sessions behind the log: at start what a crash left, then
-// whenever a session is deleted. It returns when ctx ends.
-func Eraser(ctx context.Context, l *Loop) error {
+// whenever a session is deleted. Each time swept, which may be nil, is called then, to remove what lies
+// outside the database. It returns when ctx ends.
+func Eraser(ctx context.Context, l *Loop, swept func(ctx context.Context)) error {
 	c := l.Cursor()
 	for {
 		if err := EraseAll(ctx, l); err != nil {
 			return err
+		}
+		if swept != nil {
+			swept(ctx)
 		}
 		if err := waitForDeletion(ctx, c); err != nil {
 			return err

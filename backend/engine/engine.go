@@ -112,6 +112,7 @@ type Entry struct {
 	// user, agent, reasoning, notice: the words
 	Text    string
 	Speaker string // user: display name when there are several people
+	Files   []File // user: what went with the words
 	Step    int    // agent, reasoning, tool: the model call of its turn that made it
 	// tool
 	CallID string
@@ -140,7 +141,21 @@ type Input struct {
 	EventID string
 	Text    string
 	Speaker string
-	Notice  bool // of the program: the words are not a person's
+	Files   []File // what went with the words
+	Notice  bool   // of the program: the words are not a person's
+}
+
+// File is something that went with an input.
+type File struct {
+	ID   string // names its bytes
+	Kind string // image, audio, video, file
+	Name string
+	Type string // MIME
+	Size int64
+	// Refused are the models, as entry ids, that would not be shown it in this session.
+	Refused []string
+	// Read gives the bytes, at most most of them; nil where they are not kept.
+	Read func(most int64) ([]byte, error)
 }
 
 // MessageEnd completes a message.
@@ -272,6 +287,10 @@ type Host interface {
 	// Guard keeps what a call is about to change, for a rewind. done is called once when the call has
 	// ended, whatever became of it, or has moved to the background: what it changes there is not kept.
 	Guard(ctx context.Context, g Guard) (done func(moved bool), err error)
+
+	// FilesRefused tells the owner that a model, named by its entry id, answered only without files, and
+	// has that kept: in later turns the files say so. ids are those of File.
+	FilesRefused(ctx context.Context, model string, ids []string) error
 
 	// ToolLimit tells the owner that the limit was reached and that the turn can be continued.
 	ToolLimit(ctx context.Context, limit int) error

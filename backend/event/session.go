@@ -121,6 +121,14 @@ type Notice struct {
 	// then where the turn it came from had been opened.
 	State    string `json:"inputState,omitempty"`
 	Platform string `json:"platform,omitempty"`
+	// Refused is set when the notice says that a model would not be shown files. No client is sent it.
+	Refused *RefusedFiles `json:"refused,omitempty"`
+}
+
+// RefusedFiles are files that a model, by its entry id, would not be shown; Blobs are their hashes.
+type RefusedFiles struct {
+	Model string   `json:"model"`
+	Blobs []string `json:"blobs"`
 }
 
 // Plan is the whole to-do list.

@@ -37,10 +37,18 @@ const (
 type Message struct {
 	Role      Role
 	Text      string
+	Images    []Image    // user only: what is to be looked at with Text
 	Reasoning string     // assistant only, for models that want their own thinking back
 	ToolCalls []ToolCall // assistant only
 	CallID    string     // tool only: the call this answers
 	Notice    bool       // user only: the program's own words, not a person's
+}
+
+// Image is a picture as it was sent: image/png, image/jpeg, image/gif or image/webp. A model that takes
+// none says so in its own way; who called it asks again without.
+type Image struct {
+	Type string
+	Data []byte
 }
 
 // ToolCall is a finished call by the model. ID is ours (a UUIDv7), never the server's.

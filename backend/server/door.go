@@ -75,6 +75,8 @@ func (d *door) routes() {
 		"/session":                     {http.MethodGet: {signedIn, d.acceptSession}},
 		"/v1/health":                   {http.MethodGet: {anyone, d.showHealth}},
 		"/api/models/{service}":        {http.MethodGet: {signedIn, d.listChoices}},
+		filePath:                       {http.MethodGet: {signedIn, d.downloadFile}},
+		mediaPath:                      {http.MethodGet: {signedIn, d.showMedia}},
 		"/internal/signin-code":        {http.MethodPost: {ownerToken, d.makeCode}},
 		"/internal/activate":           {http.MethodPost: {ownerToken, d.activate}},
 		"/internal/tokens":             {http.MethodGet: {ownerToken, d.listTokens}, http.MethodPost: {ownerToken, d.createToken}},

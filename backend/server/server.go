@@ -102,6 +102,7 @@ type Options struct {
 	Health    func(ctx context.Context) error
 	Activate  func() bool          // shows the window, for a second start; nil or false: there is none
 	Language  func() text.Language // nil: English
+	Files     Files                // what went with messages; nil: the service is absent
 	// Choices answers /api/models/{service}: what a setting can be set to (Spec SP-CONF-34). nil: nothing.
 	Choices func(ctx context.Context, service, dependency string) (field.Listing, error)
 	Log     *slog.Logger // nil: none

@@ -147,6 +147,11 @@ func reduceBackgroundEnded(tx *Tx, h *Head, e event.Event) error {
 // reduceNotice lets a notice that enters a turn wait and enter like any input.
 func reduceNotice(tx *Tx, _ *Head, e event.Event) error {
 	n := e.Payload.(event.Notice)
+	if n.Attachment != nil {
+		if err := tx.name(e, *n.Attachment); err != nil {
+			return err
+		}
+	}
 	if n.State == "" {
 		return nil
 	}

@@ -47,6 +47,9 @@ func (tx *Tx) Erase(sid int64) (done bool, err error) {
 			return false, fmt.Errorf("erasing session %s: %w", s.ID, err)
 		}
 	}
+	if err := tx.forgetBlobs(); err != nil {
+		return false, fmt.Errorf("erasing session %s: %w", s.ID, err)
+	}
 	_, err = tx.c.exec("UPDATE sessions SET erased_at = ? WHERE sid = ?", tx.Now, sid)
 	return true, err
 }

@@ -36,6 +36,7 @@ func (tx *Tx) rebuild() error {
 		"PRAGMA defer_foreign_keys=ON",
 		"DELETE FROM turns WHERE sid IN " + alive, "DELETE FROM inputs WHERE sid IN " + alive, "DELETE FROM actions WHERE sid IN " + alive,
 		"DELETE FROM dead_turns WHERE sid IN " + alive, "DELETE FROM background_tasks WHERE sid IN " + alive,
+		"DELETE FROM blob_refs WHERE sid IN " + alive,
 		"DELETE FROM work_items WHERE execution_mode = 'inproc' AND sid IN " + alive,
 		"DELETE FROM sessions WHERE sid IN " + alive, "DELETE FROM session_heads WHERE list <> 9",
 	} {

@@ -32,7 +32,7 @@ var reducers = map[event.Kind]reducer{
 	event.TurnInputJoined:    reduceInputJoined,
 	event.TurnEnded:          reduceTurnEnded,
 	event.MessageStarted:     nil,
-	event.AgentMessage:       nil,
+	event.AgentMessage:       reduceMessage,
 	event.DeliveryUpdated:    nil,
 	event.ReasoningStarted:   nil,
 	event.AgentReasoning:     nil,
@@ -222,7 +222,14 @@ func (tx *Tx) spent(h *Head, sid, in, out int64) error {
 func reduceInput(tx *Tx, _ *Head, e event.Event) error {
 	in := e.Payload.(event.Input)
 	_, err := tx.c.exec("INSERT INTO inputs(event_id, sid, seq, state, turn_id) VALUES (?, ?, ?, ?, ?)", e.ID, e.SID, e.Seq, in.State, null(e.Turn))
-	return err
+	if err != nil {
+		return err
+	}
+	return tx.name(e, in.Attachments...)
+}
+
+func reduceMessage(tx *Tx, _ *Head, e event.Event) error {
+	return tx.name(e, e.Payload.(event.Message).Attachments...)
 }
 
 func reduceInputChanged(tx *Tx, _ *Head, e event.Event) error {

@@ -81,7 +81,7 @@ func (t *titler) fact(ctx context.Context, e *event.Event) error {
 	switch p := e.Payload.(type) {
 	case event.Input:
 		if p.State == event.InputOpened {
-			return t.set(ctx, e.Session, First(p.Text), "")
+			return t.set(ctx, e.Session, First(question(p)), "")
 		}
 	case event.TurnEnd:
 		if p.Outcome == event.Replied {
@@ -131,7 +131,7 @@ func (t *titler) replied(ctx context.Context, session, turn string) error {
 
 // exchange gives what was asked and answered in the turn, if it is the session's first and the session
 // still has the name of its first words; empty otherwise.
-func (t *titler) exchange(ctx context.Context, session, turn string) (question, answer string, err error) {
+func (t *titler) exchange(ctx context.Context, session, turn string) (asks, answer string, err error) {
 	err = t.Loop.Read(ctx, func(tx *store.ReadTx) error {
 		s, err := tx.Session(session)
 		if errors.Is(err, store.ErrNotFound) {
@@ -151,8 +151,8 @@ func (t *titler) exchange(ctx context.Context, session, turn string) (question, 
 		if err != nil || len(asked) == 0 {
 			return err
 		}
-		if in, ok := asked[0].Payload.(event.Input); ok && s.Title == First(in.Text) {
-			question = in.Text
+		if in, ok := asked[0].Payload.(event.Input); ok && s.Title == First(question(in)) {
+			asks = question(in)
 		}
 		events, err := tx.TurnEvents(row)
 		for _, e := range events {
@@ -162,7 +162,15 @@ func (t *titler) exchange(ctx context.Context, session, turn string) (question, 
 		}
 		return err
 	})
-	return question, answer, err
+	return asks, answer, err
+}
+
+// question is what was said, or what the first file is called that came without words.
+func question(in event.Input) string {
+	if in.Text == "" && len(in.Attachments) > 0 {
+		return in.Attachments[0].Name
+	}
+	return in.Text
 }
 
 // First gives the name that the first message makes: its first line's first 20 characters.

@@ -120,6 +120,19 @@ func TestNames(t *testing.T) {
 			}
 		})
 	})
+	t.Run("a message of files only gives the name of the first", func(t *testing.T) {
+		asked = nil
+		named(t, say, func(r *rig) {
+			s := r.do(core.CreateSession{Actor: owner}).SessionID
+			turn := r.do(core.SendInput{Actor: owner, Session: s, Input: event.Input{Attachments: []event.Attachment{{Name: "bill.pdf"}, {Name: "b"}}, Speaker: event.Speaker{Owner: true}}}).TurnID
+			r.titled(s, "bill.pdf")
+			r.reply(turn, "It is a bill")
+			r.titled(s, "Trips to Rome")
+		})
+		if len(asked) != 1 || asked[0] != "bill.pdf | It is a bill" {
+			t.Errorf("%q", asked)
+		}
+	})
 	t.Run("a rename by hand is never overwritten, before, between or while the model thinks", func(t *testing.T) {
 		slow := func(ctx context.Context, _, _, _ string) (string, error) {
 			time.Sleep(5 * time.Second)

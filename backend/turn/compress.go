@@ -163,7 +163,7 @@ func (c *compression) shorten(ctx context.Context, able engine.Compressor, cut i
 
 // read takes the conversation and what must not be lost of it from one moment.
 func (c *compression) read(tx *store.ReadTx) error {
-	if err := c.said.read(tx, c.session.SID); err != nil {
+	if err := c.said.read(tx, c.session.SID, c.reactor.options.Files); err != nil {
 		return err
 	}
 	var err error

@@ -2,8 +2,6 @@ package turn
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"aalis/backend/engine"
 	"aalis/backend/event"
@@ -31,7 +29,7 @@ var told = []event.Kind{
 // what it covers.
 func (r *Reactor) history(ctx context.Context, sid int64) ([]engine.Entry, error) {
 	var c conversation
-	err := r.loop.Read(ctx, func(tx *store.ReadTx) error { return c.read(tx, sid) })
+	err := r.loop.Read(ctx, func(tx *store.ReadTx) error { return c.read(tx, sid, r.options.Files) })
 	return c.said, err
 }
 
@@ -44,9 +42,11 @@ type conversation struct {
 	dead    map[string]bool
 	calls   map[string]int // call id → its entry, which waits for its result
 	at      int64          // seq of the event that is being added
+	files
 }
 
-func (c *conversation) read(tx *store.ReadTx, sid int64) (err error) {
+// read takes a conversation from one moment; files are read when somebody wants them.
+func (c *conversation) read(tx *store.ReadTx, sid int64, read func(hash string, most int64) ([]byte, error)) (err error) {
 	if c.head, err = tx.Head(sid); err != nil {
 		return err
 	}
@@ -56,11 +56,13 @@ func (c *conversation) read(tx *store.ReadTx, sid int64) (err error) {
 	if c.summary, err = tx.Compacted(sid); err != nil {
 		return err
 	}
-	c.calls = map[string]int{}
+	c.calls, c.files = map[string]int{}, files{read: read, refused: map[string][]string{}}
 	if c.summary.Through > 0 {
 		c.say(engine.Entry{Kind: engine.EntrySummary, Text: c.summary.Summary})
 	}
-	return tx.Forwards(sid, max(c.head.ClearedSeq, c.summary.Through), told, func(e event.Event) error { c.add(e); return nil })
+	err = tx.Forwards(sid, max(c.head.ClearedSeq, c.summary.Through), told, func(e event.Event) error { c.add(e); return nil })
+	c.tellRefusals()
+	return err
 }
 
 func (c *conversation) say(e engine.Entry) {
@@ -89,6 +91,7 @@ func (c *conversation) add(e event.Event) {
 	case event.Reasoning:
 		c.words(engine.Entry{Kind: engine.EntryReasoning, TurnID: e.Turn, Text: p.Text, Step: p.Step})
 	case event.Notice:
+		c.refusal(p)
 		if (p.Topic == noticeBackground || p.Topic == noticeSubtask) && p.State != event.InputPending {
 			c.notice(e.Turn, p)
 		}
@@ -131,20 +134,7 @@ func body(n event.Notice) string {
 }
 
 func (c *conversation) input(turn string, in event.Input) {
-	c.say(engine.Entry{Kind: engine.EntryUser, TurnID: turn, Text: words(in), Speaker: speaker(in)})
-}
-
-// words is what the model reads of an input: what was written, then a line for each attachment. The
-// log has only what was written (Spec SP-UMSG-02).
-func words(in event.Input) string {
-	lines := make([]string, 0, 1+len(in.Attachments))
-	if in.Text != "" {
-		lines = append(lines, in.Text)
-	}
-	for _, a := range in.Attachments {
-		lines = append(lines, fmt.Sprintf("[attached %s %q, %s, %d bytes]", a.Kind, a.Name, a.Type, a.Size))
-	}
-	return strings.Join(lines, "\n")
+	c.say(engine.Entry{Kind: engine.EntryUser, TurnID: turn, Text: in.Text, Speaker: speaker(in), Files: c.of(in)})
 }
 
 // speaker is the display name of who said it.

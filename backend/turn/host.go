@@ -56,7 +56,7 @@ func (h *host) wrap(ctx context.Context, doing string, err error) error {
 // History gives the conversation before and within this turn.
 func (h *host) History(ctx context.Context) ([]engine.Entry, error) {
 	var c conversation
-	err := h.reactor.loop.Read(ctx, func(tx *store.ReadTx) error { return c.read(tx, h.sid) })
+	err := h.reactor.loop.Read(ctx, func(tx *store.ReadTx) error { return c.read(tx, h.sid, h.reactor.options.Files) })
 	h.mu.Lock()
 	h.summary = c.head.CompactedSeq
 	h.mu.Unlock()
@@ -78,7 +78,7 @@ func (h *host) Join(ctx context.Context) ([]engine.Input, error) {
 			inputs = append(inputs, engine.Input{EventID: in.EventID, Text: body(*in.Notice), Notice: true})
 			continue
 		}
-		inputs = append(inputs, engine.Input{EventID: in.EventID, Text: words(in.Input), Speaker: speaker(in.Input)})
+		inputs = append(inputs, engine.Input{EventID: in.EventID, Text: in.Text, Speaker: speaker(in.Input), Files: files{read: h.reactor.options.Files}.of(in.Input)})
 	}
 	return inputs, nil
 }

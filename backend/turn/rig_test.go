@@ -94,7 +94,8 @@ type setup struct {
 	core    core.Options
 	lazy    bool // the reactor is not started
 	// set is what sessions are set to, by key.
-	set map[string]json.RawMessage
+	set   map[string]json.RawMessage
+	files func(hash string, most int64) ([]byte, error)
 	// background makes what does the work of calls that may go on without their turn.
 	background func(*core.Loop) func(context.Context, turn.Work) (engine.ToolResult, error)
 }
@@ -137,7 +138,7 @@ func open(t testing.TB, s setup) *rig {
 		background = s.background(r.loop)
 	}
 	r.reactor = turn.New(turn.Options{
-		Background: background,
+		Background: background, Files: s.files,
 		Settings: func(context.Context, string, string, string) (map[string]json.RawMessage, error) {
 			return s.set, nil
 		},

@@ -61,6 +61,8 @@ type Options struct {
 	// Guard keeps what a call of a turn is about to change; nil keeps nothing. done records what it
 	// changed and is called once; moved says that the call goes on in the background.
 	Guard func(ctx context.Context, turnID string, place engine.Place, g engine.Guard) (done func(ctx context.Context, moved bool) error, err error)
+	// Files reads what went with inputs, by its hash, at most most bytes; nil: models are told names only.
+	Files func(hash string, most int64) ([]byte, error)
 	// Background does the work of calls that may go on without their turn; nil: none may.
 	Background func(ctx context.Context, w Work) (engine.ToolResult, error)
 	// ToolLimit is the number of rounds of tool calls in a turn; 0 is the engine's default.

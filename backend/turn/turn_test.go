@@ -126,7 +126,7 @@ text Third
 		r.idle()
 		want := []string{
 			"user one", "assistant I look (let me see) -> echo {\"words\":\"a\"}", "tool echo a", "assistant Found it", "user ⟦build finished⟧",
-			"user three\n[attached image \"a.png\", image/png, 7 bytes]",
+			"user three\n[attached image \"a.png\", image/png, 7 bytes; it is not here any more]",
 		}
 		if diff := cmp.Diff(want, r.toldInCall(3)); diff != "" {
 			t.Error(diff)

@@ -13,6 +13,16 @@ const test = suite.test.bind(suite);
 const desk = await Desk.start();
 const browser = await launch();
 const workspace = (name) => join(desk.dataDir, "workspace", name);
+/** One white pixel, and a tenth of a second of silence. */
+const DOT =
+	"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8/5+hHgAHggJ/PchI7wAAAABJRU5ErkJggg==";
+const TONE = Buffer.concat([
+	Buffer.from(
+		"524946466406000057415645666d74201000000001000100401f0000803e0000020010006461746140060000",
+		"hex",
+	),
+	Buffer.alloc(1600),
+]).toString("base64");
 let app;
 /** The session whose turn the question about closing is about. */
 let stopped;
@@ -76,6 +86,41 @@ test("a command asks first and runs after Approve", async () => {
 	await app.ended("replied");
 	assert.equal(existsSync(workspace("by-window")), true);
 	assert.equal(await app.count('[data-testid="inbox-count"]'), 0);
+});
+
+test("a picture that is dropped is seen, a sound has a player, and a file is saved where a dialog says", async () => {
+	await app.js(
+		`
+		const bytes = (base64) => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+		const data = new DataTransfer();
+		data.items.add(new File([bytes(arguments[0])], "dot.png", { type: "image/png" }));
+		data.items.add(new File([bytes(arguments[1])], "tone.wav", { type: "audio/wav" }));
+		data.items.add(new File(["the words"], "notes.txt"));
+		document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+	`,
+		DOT,
+		TONE,
+	);
+	await until("three files", async () => (await app.count('[data-testid="draft-file"]')) === 3);
+	await app.click('[data-testid="send"]');
+	const attached = (kind) => `[data-testid="attachment"][data-kind="${kind}"]`;
+	await app.find(attached("image"));
+	await until("the picture", () =>
+		app.js("return document.querySelector(arguments[0]).naturalWidth > 0", attached("image")),
+	);
+	await until("the sound", () =>
+		app.js("return document.querySelector(arguments[0]).duration > 0.05", attached("audio")),
+	);
+	await desk.picture("window-attachments");
+	await app.click(attached("file"));
+	await until("the question where", async () => (await questions()) === 1);
+	await desk.picture("window-save");
+	const kept = join(desk.dataDir, "kept.txt");
+	await desk.tool("xdotool", "key", "--clearmodifiers", "ctrl+a");
+	await desk.tool("xdotool", "type", kept);
+	await desk.tool("xdotool", "key", "--clearmodifiers", "Return");
+	await until("the file", () => existsSync(kept) && readFileSync(kept, "utf8") === "the words");
+	await until("the dialog to go", async () => (await questions()) === 0);
 });
 
 test("after a reload the page is connected again and shows the same", async () => {

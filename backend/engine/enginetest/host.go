@@ -391,6 +391,13 @@ func (h *Host) ToolLimit(ctx context.Context, limit int) error {
 	return err
 }
 
+// FilesRefused records that a model would not be shown files.
+func (h *Host) FilesRefused(ctx context.Context, model string, ids []string) error {
+	err := h.enter(ctx, "refused %s %s", model, strings.Join(ids, ","))
+	defer h.mu.Unlock()
+	return err
+}
+
 // Finish ends the turn with a message, unless an input waits.
 func (h *Host) Finish(ctx context.Context, m engine.MessageEnd) error {
 	if h.OnEnd != nil {

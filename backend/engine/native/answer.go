@@ -25,7 +25,8 @@ type answer struct {
 	run  *run
 	step int
 
-	begun     bool // a chunk has come: the call must not be repeated
+	begun     bool         // a chunk has come: the call must not be repeated
+	atFirst   func() error // called when it comes; nil does nothing
 	messageID string
 	text      strings.Builder
 	thoughtID string // the open reasoning, "" when none is open
@@ -53,6 +54,11 @@ func (a *answer) take(ctx context.Context, req provider.Request) error {
 	for chunk, err := range a.run.entry.Model.Stream(ctx, req) {
 		if err != nil {
 			return err
+		}
+		if !a.begun && a.atFirst != nil {
+			if err := a.atFirst(); err != nil {
+				return err
+			}
 		}
 		a.begun = true
 		if err := a.chunk(ctx, chunk); err != nil {

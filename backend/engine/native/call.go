@@ -23,21 +23,41 @@ const (
 // call makes one model call and tells the host what it says and what it cost.
 func (r *run) call(ctx context.Context) (*answer, error) {
 	r.step++
-	req := r.request(r.said)
+	req, sent := r.request(r.said, true)
 	start := time.Now()
+	a, err := r.attempt(ctx, req, nil)
+	if err != nil && len(sent) > 0 && !a.begun && ctx.Err() == nil && mayBeFiles(err) {
+		r.engine.log.Info("model call is repeated without images", "provider", r.entry.Provider, "images", len(sent), "error", err)
+		// That it was the images is known when the model answers without them: a session never hangs on
+		// what its model refuses, and no model is said to refuse what was not the reason.
+		req, _ = r.request(r.said, false)
+		a, err = r.attempt(ctx, req, func() error {
+			r.remember(r.entry.ID, sent)
+			return r.host.FilesRefused(ctx, r.entry.ID, sent)
+		})
+	}
+	if err != nil {
+		return nil, failure(ctx, err, time.Since(start))
+	}
+	return a, r.called(ctx, req, a, time.Since(start))
+}
+
+// attempt makes one call, again as long as that may help and nothing of the answer has been seen. begun,
+// which may be nil, is called when the first of it comes.
+func (r *run) attempt(ctx context.Context, req provider.Request, begun func() error) (*answer, error) {
 	for attempt := 1; ; attempt++ {
-		a := &answer{run: r, step: r.step}
+		a := &answer{run: r, step: r.step, atFirst: begun}
 		err := a.take(ctx, req)
 		if err == nil {
-			return a, r.called(ctx, req, a, time.Since(start))
+			return a, nil
 		}
 		pause, again := r.again(err, attempt)
 		if a.begun || !again {
-			return nil, failure(ctx, err, time.Since(start))
+			return a, err
 		}
 		r.engine.log.Info("model call is repeated", "provider", r.entry.Provider, "attempt", attempt, "pause", pause, "error", err)
 		if err := sleep(ctx, pause); err != nil {
-			return nil, err
+			return a, err
 		}
 	}
 }
@@ -48,7 +68,8 @@ func (e *Engine) Measure(ctx context.Context, t engine.Turn, said []engine.Entry
 	if err != nil {
 		return engine.ModelCall{}, fmt.Errorf("preparing the call: %w", err)
 	}
-	weights, entry := e.weigh(next.set, next.request(said)), next.entry
+	req, _ := next.request(said, true)
+	weights, entry := e.weigh(next.set, req), next.entry
 	c := engine.ModelCall{
 		Provider: entry.Provider, Model: entry.Name, ContextWindow: entry.ContextWindow,
 		Prompt: estimated(weights), Estimated: true, CompressAt: next.set.line,

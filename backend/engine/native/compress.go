@@ -116,7 +116,23 @@ func entrySize(e engine.Entry) int {
 	if e.Kind == engine.EntryReasoning {
 		return 0 // thinking is not sent back
 	}
-	return tokens(utf8.RuneCountInString(e.Text) + utf8.RuneCountInString(e.Tool) + utf8.RuneCount(e.Args) + utf8.RuneCountInString(e.Result))
+	sum := tokens(utf8.RuneCountInString(e.Text) + utf8.RuneCountInString(e.Tool) + utf8.RuneCount(e.Args) + utf8.RuneCountInString(e.Result))
+	for _, f := range e.Files {
+		if f.Kind == "file" && f.Size <= maxTextFile {
+			sum += tokens(int(f.Size))
+		}
+	}
+	return sum + images(e)*imageTokens
+}
+
+// images is how many images go with an entry.
+func images(e engine.Entry) (n int) {
+	for _, f := range e.Files {
+		if f.Kind == "image" {
+			n++
+		}
+	}
+	return n
 }
 
 // Summarize has the session's model write the summary. See engine.Compressor. The demo engine follows
@@ -244,7 +260,11 @@ func line(e engine.Entry, limit int) string {
 		if e.Speaker != "" {
 			who = oneLine(e.Speaker)
 		}
-		return who + ": " + clip(e.Text, limit)
+		words := who + ": " + clip(e.Text, limit)
+		for _, f := range e.Files {
+			words += fmt.Sprintf("\n[attached %s %q, %d bytes]", f.Kind, f.Name, f.Size)
+		}
+		return words
 	case engine.EntryAgent:
 		return "Assistant: " + clip(e.Text, limit)
 	case engine.EntryNotice:
@@ -324,7 +344,11 @@ func (r *run) reread(ctx context.Context) error {
 // projected is what the next call will send, in tokens: what a server counted last and what has come
 // since, or an estimate of all where that is more.
 func (r *run) projected() int {
-	all := estimated(r.engine.weigh(r.set, r.request(r.said)))
+	req, _ := r.request(r.said, false) // images are counted, not read
+	all := estimated(r.engine.weigh(r.set, req))
+	for _, e := range r.said {
+		all += images(e) * imageTokens
+	}
 	if r.known == 0 {
 		return all
 	}

@@ -14,8 +14,9 @@ const noResult = "(no result: the call was interrupted, or it returned nothing)"
 // messages makes of what was said what the model reads. The entries of one model call (text,
 // reasoning, tool calls) become one assistant message and its results; inputs of one turn that
 // follow each other become one message; thinking that led to nothing is left out.
-func messages(said []engine.Entry) []provider.Message {
-	b := builder{several: severalSpeakers(said)}
+// files says how each file is put, in their order; without it they are named.
+func messages(said []engine.Entry, files ...shown) []provider.Message {
+	b := builder{several: severalSpeakers(said), files: files}
 	for _, e := range said {
 		switch e.Kind {
 		case engine.EntryUser:
@@ -42,6 +43,7 @@ type builder struct {
 	several  bool
 	out      []provider.Message
 	userTurn string // turn of the last message if a person's, "" otherwise
+	files    []shown
 
 	open    *provider.Message // the assistant message being put together
 	turn    string
@@ -51,15 +53,18 @@ type builder struct {
 
 func (b *builder) user(e engine.Entry) {
 	b.close()
-	words := plainBrackets.Replace(e.Text)
+	words, images := b.attach(e.Files, e.Text)
+	words = plainBrackets.Replace(words)
 	if b.several && e.Speaker != "" {
 		words = "[" + oneLine(e.Speaker) + "]\n" + words
 	}
 	if b.userTurn != "" && b.userTurn == e.TurnID {
-		b.out[len(b.out)-1].Text += "\n\n" + words
+		last := &b.out[len(b.out)-1]
+		last.Text += "\n\n" + words
+		last.Images = append(last.Images, images...)
 		return
 	}
-	b.out = append(b.out, provider.Message{Role: provider.RoleUser, Text: words})
+	b.out = append(b.out, provider.Message{Role: provider.RoleUser, Text: words, Images: images})
 	b.userTurn = e.TurnID
 }
 

@@ -186,7 +186,7 @@ func (r *run) join(ctx context.Context) (joined bool, err error) {
 		if in.Notice {
 			kind = engine.EntryNotice
 		}
-		r.said = append(r.said, engine.Entry{Kind: kind, TurnID: r.turn.TurnID, Text: in.Text, Speaker: in.Speaker})
+		r.said = append(r.said, engine.Entry{Kind: kind, TurnID: r.turn.TurnID, Text: in.Text, Speaker: in.Speaker, Files: in.Files})
 	}
 	return len(inputs) > 0, nil
 }

@@ -105,6 +105,10 @@ func (e *Engine) prepare(ctx context.Context, t engine.Turn) (prepared, error) {
 	return p, err
 }
 
-func (p prepared) request(said []engine.Entry) provider.Request {
-	return provider.Request{Model: p.entry.Name, System: p.system, Messages: messages(said), Tools: p.tools, Thinking: p.set.thinking}
+// request puts what was said to the model. sent are the ids of the images that go with it, none without
+// images.
+func (p prepared) request(said []engine.Entry, images bool) (req provider.Request, sent []string) {
+	s := showing{model: p.entry.ID, images: images}
+	files := s.all(said)
+	return provider.Request{Model: p.entry.Name, System: p.system, Messages: messages(said, files...), Tools: p.tools, Thinking: p.set.thinking}, s.sent
 }

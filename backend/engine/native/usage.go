@@ -39,7 +39,7 @@ func (e *Engine) weigh(s set, req provider.Request) []weight {
 			summary += utf8.RuneCountInString(m.Text)
 			continue
 		}
-		said += utf8.RuneCountInString(m.Text)
+		said += utf8.RuneCountInString(m.Text) + 4*imageTokens*len(m.Images)
 		for _, c := range m.ToolCalls {
 			called[c.ID] = e.injector(c.Name)
 			said += utf8.RuneCountInString(c.Name) + utf8.RuneCount(c.Args)

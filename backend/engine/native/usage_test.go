@@ -90,7 +90,8 @@ func TestShareAddsUp(t *testing.T) {
 func TestASummaryIsAPartOfItsOwn(t *testing.T) {
 	e := New(Config{})
 	said := []engine.Entry{{Kind: engine.EntrySummary, Text: strings.Repeat("long ago ", 40)}, {Kind: engine.EntryUser, TurnID: "t", Text: "now"}}
-	all := e.weigh(set{}, prepared{}.request(said))
+	req, _ := prepared{}.request(said, true)
+	all := e.weigh(set{}, req)
 	var labels []text.Key
 	for _, w := range all {
 		labels = append(labels, w.label)

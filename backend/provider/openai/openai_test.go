@@ -169,6 +169,33 @@ func TestRequest(t *testing.T) {
 	}
 }
 
+// Images make parts of a text; everything else stays one.
+func TestImagesAreParts(t *testing.T) {
+	var got string
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		got = string(b)
+		_, _ = w.Write(recorded(t, "openai-text"))
+	})
+	image := []provider.Image{{Type: "image/png", Data: []byte("\x89PNG")}}
+	req := provider.Request{Messages: []provider.Message{
+		{Role: provider.RoleUser, Text: "<what>", Images: append(image, provider.Image{Type: "image/webp", Data: []byte("W")})},
+		{Role: provider.RoleAssistant, Text: "a cat"},
+		{Role: provider.RoleUser, Images: image},
+	}}
+	for _, err := range s.Model("m").Stream(t.Context(), req) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const png = `{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw=="}}`
+	want := `"messages":[{"role":"user","content":[{"type":"text","text":"<what>"},` + png + `,{"type":"image_url","image_url":{"url":"data:image/webp;base64,Vw=="}}]},` +
+		`{"role":"assistant","content":"a cat"},{"role":"user","content":[` + png + `]}]`
+	if !strings.Contains(got, want) {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
 // A model that streams its thinking gets it back within its chain of calls, and nowhere else.
 func TestReasoningGoesBackToItsModel(t *testing.T) {
 	for name, field := range map[string]string{"deepseek-reasoning": "reasoning_content", "openrouter-reasoning": "reasoning", "openai-text": ""} {

@@ -3,6 +3,7 @@ package openai
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"math/big"
@@ -27,8 +28,9 @@ type streamOptions struct {
 
 type wireMessage struct {
 	Role string `json:"role"`
-	// Absent only beside tool calls: some endpoints refuse an empty text there, others null.
-	Content          *string        `json:"content,omitempty"`
+	// Content is a text, or parts where there are images. Absent only beside tool calls: some endpoints
+	// refuse an empty text there, others null.
+	Content          any            `json:"content,omitempty"`
 	Reasoning        string         `json:"reasoning,omitempty"`
 	ReasoningContent string         `json:"reasoning_content,omitempty"`
 	ToolCalls        []wireToolCall `json:"tool_calls,omitempty"`
@@ -86,7 +88,7 @@ func encode(name string, req provider.Request, q quirk) ([]byte, error) {
 func encodeMessages(req provider.Request, q quirk) []wireMessage {
 	var out []wireMessage
 	if req.System != "" {
-		out = append(out, wireMessage{Role: "system", Content: &req.System})
+		out = append(out, wireMessage{Role: "system", Content: req.System})
 	}
 	// Thinking is given back only within the running chain of tool calls, and only to a model that
 	// streamed some: that is where such models want it, and all others may refuse the field.
@@ -97,7 +99,7 @@ func encodeMessages(req provider.Request, q quirk) []wireMessage {
 		}
 	}
 	for i, m := range req.Messages {
-		w := wireMessage{Role: string(m.Role), Content: &m.Text}
+		w := wireMessage{Role: string(m.Role), Content: contentOf(m)}
 		switch m.Role {
 		case provider.RoleAssistant:
 			for _, c := range m.ToolCalls {
@@ -120,6 +122,31 @@ func encodeMessages(req provider.Request, q quirk) []wireMessage {
 		out = append(out, w)
 	}
 	return out
+}
+
+type wirePart struct {
+	Type     string     `json:"type"`
+	Text     string     `json:"text,omitempty"`
+	ImageURL *wireImage `json:"image_url,omitempty"`
+}
+
+type wireImage struct {
+	URL string `json:"url"`
+}
+
+// contentOf is a plain text wherever it can be: not every endpoint takes parts.
+func contentOf(m provider.Message) any {
+	if len(m.Images) == 0 {
+		return m.Text
+	}
+	parts := []wirePart{{Type: "text", Text: m.Text}}
+	if m.Text == "" {
+		parts = nil
+	}
+	for _, i := range m.Images {
+		parts = append(parts, wirePart{Type: "image_url", ImageURL: &wireImage{URL: "data:" + i.Type + ";base64," + base64.StdEncoding.EncodeToString(i.Data)}})
+	}
+	return parts
 }
 
 func arguments(args json.RawMessage) string {

@@ -62,10 +62,12 @@ func serve(t *testing.T, o session.Options) *session.Server {
 	return s
 }
 
-func dial(s *session.Server) *line {
+func dial(s *session.Server) *line { return dialAs(s, principal.Caller{Scopes: principal.AllScopes()}) }
+
+func dialAs(s *session.Server, caller principal.Caller) *line {
 	l := new(line)
 	l.Conn = s.Connect(session.Peer{
-		Caller:  principal.Caller{Scopes: principal.AllScopes()},
+		Caller:  caller,
 		Surface: "webui",
 		Disconnect: func(reason string) {
 			l.mu.Lock()

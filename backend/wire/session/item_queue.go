@@ -18,8 +18,10 @@ type QueueEntry struct {
 }
 
 // QueueExt names a waiting input: inputId for ext/queue/edit and ext/queue/remove, clientId as the
-// client sent it.
+// client sent it, files for people.
 type QueueExt struct {
 	InputID  string `json:"inputId,omitzero"`
 	ClientID string `json:"clientId,omitzero"`
+	// Files are the names of its attachments.
+	Files []string `json:"files,omitzero"`
 }

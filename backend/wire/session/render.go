@@ -28,6 +28,7 @@ type drawing struct {
 	sid     int64
 	lang    text.Language
 	display Display
+	handles handles
 	// calls are the calls met so far, by event id; others are read when asked for.
 	calls map[string]event.Event
 	// outputs says that cards get their output here. Whoever draws many states of one card adds it
@@ -38,7 +39,7 @@ type drawing struct {
 
 func (c *Conn) draw(tx *store.ReadTx, sid int64, outputs bool) *drawing {
 	d := &drawing{
-		tx: tx, sid: sid, lang: c.server.o.Language(), display: c.server.current().Display, calls: make(map[string]event.Event), outputs: outputs,
+		tx: tx, sid: sid, lang: c.server.o.Language(), display: c.server.current().Display, handles: c.server.handles, calls: make(map[string]event.Event), outputs: outputs,
 	}
 	if d.display == nil {
 		d.display = func(string, json.RawMessage, *CallEnd) ToolDisplay { return nil }
@@ -106,7 +107,7 @@ func (d *drawing) input(e event.Event, p event.Input) []itemPush {
 func (d *drawing) userMessage(id string, at int64, turn string, in event.Input, entry Entry) *UserMessageItem {
 	item := &UserMessageItem{
 		Kind: KindUserMessage, ItemBase: ItemBase{ItemID: id, At: at, TurnID: turn},
-		Text: in.Text, Attachments: attachmentsOf(in.Attachments), Speaker: speakerOf(in.Speaker), Entry: entry,
+		Text: in.Text, Attachments: d.attachments(in.Attachments), Speaker: speakerOf(in.Speaker), Entry: entry,
 	}
 	if entry != "" {
 		item.Addressed = in.Addressed
@@ -121,21 +122,11 @@ func speakerOf(s event.Speaker) Speaker {
 	return Speaker{Platform: s.Platform, UserID: s.UserID, Nickname: s.Nickname, Source: s.Source, Owner: s.Owner}
 }
 
-// attachmentsOf names files; while nothing stores their bytes there is no address to give
-// (Spec SP-ATT-04).
-func attachmentsOf(all []event.Attachment) []ItemAttachment {
-	var out []ItemAttachment
-	for _, a := range all {
-		out = append(out, ItemAttachment{Kind: AttachmentKind(a.Kind), Name: a.Name})
-	}
-	return out
-}
-
 // message draws her words, finished or just begun.
 func (d *drawing) message(e event.Event, m event.Message) *AgentMessageItem {
 	item := &AgentMessageItem{
 		Kind: KindAgentMessage, ItemBase: ItemBase{ItemID: m.MessageID, At: m.StartedAt, TurnID: e.Turn},
-		Text: m.Text, Attachments: attachmentsOf(m.Attachments),
+		Text: m.Text, Attachments: d.attachments(m.Attachments),
 	}
 	model := ReplyModel{Provider: m.Provider, Model: m.Model, PromptTokens: reported(m.Prompt), CompletionTokens: reported(m.Completion)}
 	if model != (ReplyModel{}) {
@@ -216,7 +207,7 @@ func (d *drawing) notice(id string, at int64, turn string, n event.Notice, entry
 		item.Facts = facts
 	}
 	if n.Attachment != nil {
-		item.Attachment = &attachmentsOf([]event.Attachment{*n.Attachment})[0]
+		item.Attachment = &d.attachments([]event.Attachment{*n.Attachment})[0]
 	}
 	if n.CanContinue {
 		newest, err := d.newest()
@@ -327,7 +318,7 @@ func (d *drawing) queue(at int64) (*QueueItem, error) {
 			said = in.Notice.Text.In(d.lang)
 		}
 		item.Entries = append(item.Entries, QueueEntry{
-			Speaker: speakerOf(in.Speaker), Text: said, Attachments: len(in.Attachments), Ext: &QueueExt{InputID: in.EventID, ClientID: in.ClientID},
+			Speaker: speakerOf(in.Speaker), Text: said, Attachments: len(in.Attachments), Ext: &QueueExt{InputID: in.EventID, ClientID: in.ClientID, Files: names(in.Attachments)},
 		})
 	}
 	if len(waiting) > 0 {

@@ -87,14 +87,14 @@ func TestRestart(t *testing.T) {
 	bubble(t, "SP-CONN-01 SP-CONN-03 SP-FILE-08 the service connects and resolves files; a handle that was never issued stands for nothing", func(t *testing.T) {
 		var service interface {
 			Connect(session.Peer, func(frame string)) *session.Conn
-			ResolveFile(sessionID, handle string) (session.File, bool)
+			ResolveFile(ctx context.Context, sessionID, handle string) (session.File, bool)
 		} = serve(t, session.Options{})
 		var c interface {
 			Receive(frame string)
 			Close()
 		} = service.Connect(session.Peer{}, func(string) {})
 		defer c.Close()
-		if file, ok := service.ResolveFile("s", "h"); ok {
+		if file, ok := service.ResolveFile(t.Context(), "s", "h"); ok {
 			t.Error(file)
 		}
 	})

@@ -54,6 +54,7 @@ type Server struct {
 	schemas *jsonrpc.Schemas
 	log     *slog.Logger
 	epoch   string // of this start, as clients see it
+	handles handles
 
 	mu       sync.Mutex // guards the fields below; no callback but send is called under it
 	services Services
@@ -83,7 +84,7 @@ func NewServer(o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{o: o, schemas: schemas, log: o.Log, services: o.Services, usages: make(map[int64]bool)}
+	s := &Server{o: o, schemas: schemas, log: o.Log, services: o.Services, handles: newHandles(), usages: make(map[int64]bool)}
 	if o.Loop != nil {
 		s.epoch = shortEpoch(o.Loop.Epoch())
 	}

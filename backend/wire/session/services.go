@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"aalis/backend/attachment"
 	"aalis/backend/core"
 	"aalis/backend/event"
 	"aalis/backend/settings"
@@ -33,6 +34,8 @@ type Services struct {
 	Background Background
 	// Approvals asks people and takes their answers.
 	Approvals Approvals
+	// Attachments keeps the files that go with messages.
+	Attachments Attachments
 	// Display resolves how a call is presented; nil gives every call the generic card.
 	Display Display
 	// Usage computes what the context of a session holds that no model was called in yet; nil leaves
@@ -110,6 +113,13 @@ type Places interface {
 	Add(ctx context.Context, path, name string) (PlaceInfo, error)
 	// Remove forgets a place and touches nothing in it.
 	Remove(ctx context.Context, key string) error
+}
+
+// Attachments keeps the files that go with messages.
+type Attachments interface {
+	// Keep puts files to disk and then has commit write the event that names them. A fault says what is
+	// wrong with a file; then commit was not called. Its error is passed on, and the files are gone again.
+	Keep(ctx context.Context, files []attachment.Upload, commit func([]event.Attachment) error) error
 }
 
 // Background is the task registry. That there are tasks, and how they ended, is in the log.

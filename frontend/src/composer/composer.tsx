@@ -1,4 +1,4 @@
-import { ArrowUp, Square } from "lucide-react";
+import { ArrowUp, Paperclip, Square } from "lucide-react";
 import {
 	type ReactNode,
 	type Ref,
@@ -9,9 +9,11 @@ import {
 	useState,
 } from "react";
 import { useT } from "@/i18n/i18n";
+import { IconButton } from "@/ui/button";
 import { KeyReader, keyPress } from "@/ui/keys";
 import { Tip } from "@/ui/tip";
 import { readDraft, writeDraft } from "./drafts";
+import { type ComposerFiles, FileStrip, pastedFiles, useFileDrop } from "./files";
 import { completed, type SlashWord, slashChoices } from "./slash";
 import { SlashList } from "./slash-list";
 
@@ -33,9 +35,11 @@ interface ComposerProps {
 	/** Somebody is there to answer (features.send). */
 	enabled: boolean;
 	running?: boolean;
-	/** Sends; false or a rejection leaves the text in the box. */
-	onSend(text: string): boolean | Promise<boolean>;
+	/** Sends; false or a rejection leaves the text and the files in the box. */
+	onSend(text: string, files?: readonly File[]): boolean | Promise<boolean>;
 	onStop?(): void;
+	/** What goes with the text; without it nothing can be attached. */
+	files?: ComposerFiles;
 	/** What stands above the box: the plan, the queue. */
 	children?: ReactNode;
 	/** What stands below the text, beside Send: the quick settings. */
@@ -56,6 +60,7 @@ export function Composer({
 	running = false,
 	onSend,
 	onStop,
+	files,
 	children,
 	tools,
 	autoFocus = false,
@@ -93,19 +98,23 @@ export function Composer({
 	}, [autoFocus]);
 
 	const over = text.length - LONGEST;
-	const empty = text.trim() === "";
+	const attached = files?.list.length ?? 0;
+	const empty = text.trim() === "" && attached === 0;
+	const dropping = useFileDrop(enabled && files !== undefined, files?.add ?? nothing);
 	const canSend = enabled && !empty && over <= 0 && !busy;
 
 	const submit = async () => {
 		const message = latest.current;
 		// The box is emptied at once: a second click or Enter finds nothing to send (FAIL-A20).
-		if (sending.current || !enabled || message.trim() === "" || message.length > LONGEST) return;
+		if (sending.current || !enabled || message.length > LONGEST) return;
+		if (message.trim() === "" && attached === 0) return;
+		const going = files?.take() ?? [];
 		sending.current = true;
 		change("");
 		writeDraft(place, "");
 		let taken = false;
 		try {
-			const answer = onSend(message.trim());
+			const answer = going.length > 0 ? onSend(message.trim(), going) : onSend(message.trim());
 			if (typeof answer === "boolean") taken = answer;
 			else {
 				setBusy(true);
@@ -115,8 +124,9 @@ export function Composer({
 			sending.current = false;
 			setBusy(false);
 			if (!taken) {
-				change(latest.current === "" ? message : `${message}\n${latest.current}`);
+				change([message, latest.current].filter((words) => words !== "").join("\n"));
 				writeDraft(place, latest.current);
+				if (going.length > 0) files?.add(going);
 			}
 		}
 	};
@@ -126,7 +136,7 @@ export function Composer({
 		<div className="mx-auto w-full max-w-[46rem] px-3 pb-3 sm:px-6 sm:pb-5">
 			<form
 				data-testid="composer"
-				className="border-line bg-raised focus-within:border-edge overflow-hidden rounded-2xl border shadow-sm transition-colors"
+				className={`bg-raised focus-within:border-edge relative overflow-hidden rounded-2xl border shadow-sm transition-colors ${dropping ? "border-accent" : "border-line"}`}
 				onSubmit={(event) => {
 					event.preventDefault();
 					void submit();
@@ -134,6 +144,7 @@ export function Composer({
 			>
 				{children}
 				{slash.list}
+				{files && <FileStrip files={files} onRemoved={() => box.current?.focus()} />}
 				<div className="flex flex-wrap items-end gap-2 p-2 pl-4">
 					<textarea
 						ref={box}
@@ -153,6 +164,12 @@ export function Composer({
 						}
 						className={`placeholder:text-soft max-h-[33vh] min-h-9 min-w-0 flex-1 resize-none overflow-y-auto bg-transparent py-1.5 leading-6 outline-none disabled:cursor-not-allowed ${tools ? "basis-full" : ""}`}
 						onChange={(event) => change(event.target.value)}
+						onPaste={(event) => {
+							const pasted = files ? pastedFiles(event.clipboardData) : [];
+							if (pasted.length === 0) return;
+							event.preventDefault();
+							files?.add(pasted);
+						}}
 						onCompositionStart={() => keys.current.compositionStart()}
 						onCompositionEnd={(event) => keys.current.compositionEnd(event.timeStamp)}
 						onKeyDown={(event) => {
@@ -169,6 +186,7 @@ export function Composer({
 					/>
 					{/* Wide enough never to fit beside the text. */}
 					{tools && <div className="-ml-2 min-h-8 min-w-0 grow basis-24">{tools}</div>}
+					{files && <AttachButton enabled={enabled} onFiles={files.add} />}
 					{stops ? (
 						<RoundButton
 							label={t("composer.stop")}
@@ -190,6 +208,11 @@ export function Composer({
 						</RoundButton>
 					)}
 				</div>
+				{dropping && (
+					<p className="bg-accent-wash text-accent-strong pointer-events-none absolute inset-0 flex items-center justify-center text-sm font-medium">
+						{t("composer.drop")}
+					</p>
+				)}
 			</form>
 			<p id="composer-note" className={over > 0 ? "text-bad mt-1.5 px-2 text-xs" : "sr-only"}>
 				{over > 0 ? t("composer.tooLong", { count: over }) : t("composer.hint")}
@@ -223,6 +246,44 @@ function useSlash(text: string, choose: (word: SlashWord) => void) {
 			return true;
 		},
 	};
+}
+
+const nothing = () => undefined;
+
+/** Opens the system's own dialog. */
+function AttachButton({
+	enabled,
+	onFiles,
+}: {
+	enabled: boolean;
+	onFiles(files: readonly File[]): void;
+}) {
+	const t = useT();
+	const input = useRef<HTMLInputElement>(null);
+	return (
+		<>
+			<input
+				ref={input}
+				type="file"
+				multiple
+				hidden
+				data-testid="attach-input"
+				onChange={(event) => {
+					onFiles([...(event.target.files ?? [])]);
+					// The same file can be chosen again after it was removed.
+					event.target.value = "";
+				}}
+			/>
+			<IconButton
+				label={t("composer.attach")}
+				data-testid="attach"
+				disabled={!enabled}
+				onClick={() => input.current?.click()}
+			>
+				<Paperclip size={17} />
+			</IconButton>
+		</>
+	);
 }
 
 function RoundButton({

@@ -940,10 +940,12 @@ export const TurnItemSchema = z.looseObject({
 });
 export type TurnItem = z.infer<typeof TurnItemSchema>;
 
-/** QueueExt names a waiting input: inputId for ext/queue/edit and ext/queue/remove, clientId as the client sent it. */
+/** QueueExt names a waiting input: inputId for ext/queue/edit and ext/queue/remove, clientId as the client sent it, files for people. */
 export const QueueExtSchema = z.looseObject({
   inputId: z.optional(z.string()),
   clientId: z.optional(z.string()),
+  /** files are the names of its attachments. */
+  files: z.optional(z.array(z.string())),
 });
 export type QueueExt = z.infer<typeof QueueExtSchema>;
 

@@ -161,6 +161,8 @@ export const en = {
 	"user.waiting": "Will be sent when there is a connection",
 	"user.unsent": "Not sent",
 	"user.unconfirmed": "Perhaps not sent; sending again does no harm",
+	"user.filesLost":
+		"Perhaps not sent. Its files were lost with the page: write the message again with them",
 	"user.send": "Send",
 	"user.discard": "Discard",
 	"user.copy": "Copy message",
@@ -174,6 +176,8 @@ export const en = {
 	"attachment.audio": "Audio",
 	"attachment.video": "Video",
 	"attachment.file": "File",
+	"attachment.save": "Save",
+	"attachment.enlarge": "Enlarge {name}",
 
 	"reasoning.thinking": "Thinking…",
 	"reasoning.thought": "Thoughts",
@@ -355,6 +359,16 @@ export const en = {
 	"composer.slash.compress": "Shorten what she reads",
 	"composer.slash.status": "Model, context, tokens, what runs",
 	"composer.hint": "Enter sends · Shift+Enter for a new line",
+	"composer.attach": "Attach files",
+	"composer.drop": "Drop files to attach them",
+	"composer.files": "Attached files",
+	"composer.file.remove": "Remove {name}",
+	"composer.file.empty": "{name} is empty.",
+	"composer.file.large": "{name} has {size}; at most {most} are taken.",
+	"composer.file.many": "{name} was not attached: a message takes at most {most} files.",
+	"composer.file.together":
+		"{name} was not attached: the files of a message may have {most} together.",
+	"composer.file.unreadable": "{name} cannot be read any more; attach it again.",
 	"queue.label": {
 		one: "{count} message waiting its turn",
 		other: "{count} messages waiting their turn",

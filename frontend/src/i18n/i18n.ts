@@ -143,6 +143,8 @@ export interface Locale {
 	full(at: number): string;
 	/** How long ago, short. */
 	ago(at: number, now: number): string;
+	/** A number of bytes, rounded up: 512 B, 1.2 KiB, 20 MiB. */
+	size(bytes: number): string;
 	/** A length of time, short: 0.4 s, 12 s, 3 min 20 s. */
 	duration(ms: number): string;
 }
@@ -205,6 +207,11 @@ function makeLocale(language: Language): Locale {
 				return relative.format(-Math.ceil((midnight - at) / 86_400_000), "day");
 			}
 			return new Date(at).getFullYear() === new Date(now).getFullYear() ? short(at) : long(at);
+		},
+		size: (bytes) => {
+			if (bytes < 1024) return `${number(language, bytes)} B`;
+			const [unit, name] = bytes < 2 ** 20 ? [2 ** 10, "KiB"] : [2 ** 20, "MiB"];
+			return `${number(language, Math.ceil((bytes * 10) / unit) / 10)} ${name}`;
 		},
 		duration: (ms) => {
 			if (ms < 9_950) return tenths(Math.max(0, ms) / 1000);

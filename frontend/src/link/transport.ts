@@ -24,6 +24,8 @@ interface Bridge {
 	Send(frame: string): Promise<void>;
 	/** The text that GET /api/models/:service answers; "" for no dependency. Absent in older windows. */
 	Options?(service: string, dependency: string): Promise<string>;
+	/** Asks where to keep a file and writes it there; false when the person thought better of it. */
+	Save?(address: string, name: string): Promise<boolean>;
 }
 
 interface WailsRuntime {

@@ -2,6 +2,7 @@ import { type Ref, useCallback, useEffect, useRef } from "react";
 import { useStore } from "zustand";
 import { ApprovalCard } from "@/approval/card";
 import { Composer, type ComposerHandle } from "@/composer/composer";
+import { useDraftFiles } from "@/composer/files";
 import type { Approval } from "@/contract/session.gen";
 import { useT } from "@/i18n/i18n";
 import { QuickSettings, useQuickRows } from "@/settings/quick";
@@ -87,6 +88,7 @@ function SessionComposer({
 	const queue = useSession(session, (state) => state.queue);
 	const archived = useSession(session, (state) => state.summary?.archived ?? false);
 	const quick = useQuickRows(session.id);
+	const files = useDraftFiles(session.id);
 	const box = useRef<ComposerHandle>(null);
 	const handle = useCallback(
 		(next: ComposerHandle | null) => {
@@ -106,8 +108,9 @@ function SessionComposer({
 			running={running}
 			autoFocus
 			tools={quick.rows.length > 0 && <QuickSettings sessionId={session.id} {...quick} />}
-			onSend={(text) => {
-				session.send(text);
+			files={files}
+			onSend={(text, attached) => {
+				session.send(text, attached);
 				return true;
 			}}
 			onStop={() => void app.stop(session.id, runningTurn(session.store.getState())?.turnId)}
@@ -132,7 +135,10 @@ function SessionComposer({
 					item={queue}
 					streaming={false}
 					session={session}
-					onTakenBack={(text) => box.current?.offer(text)}
+					onTakenBack={(text, taken) => {
+						box.current?.offer(text);
+						if (taken.length > 0) files.add(taken);
+					}}
 				/>
 			)}
 		</Composer>

@@ -1,5 +1,6 @@
 import { type Ref, useRef } from "react";
 import { Composer, type ComposerHandle } from "@/composer/composer";
+import { useDraftFiles } from "@/composer/files";
 import { useT } from "@/i18n/i18n";
 import { useConnection } from "@/link/hooks";
 import { PlaceChoice } from "@/places/choice";
@@ -25,6 +26,7 @@ export function StartScreen({
 	const enabled = useHost((host) => host.features.send);
 	const { phase } = useConnection();
 	const box = useRef<ComposerHandle>(null);
+	const files = useDraftFiles("new");
 	if (!known) {
 		return (
 			<Page title={t("start.waiting", { name: appName })} status testId="starting">
@@ -50,7 +52,10 @@ export function StartScreen({
 						enabled={enabled}
 						autoFocus
 						tools={<PlaceChoice onManage={onPlaces} />}
-						onSend={(text) => app.attempt(app.start(text).then((id) => onStarted(id)))}
+						files={files}
+						onSend={(text, attached) =>
+							app.attempt(app.start(text, attached).then((id) => onStarted(id)))
+						}
 					/>
 				}
 			/>

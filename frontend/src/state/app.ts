@@ -8,6 +8,7 @@ import type {
 } from "@/contract/session.gen";
 import { type ApprovalsAction, emptyApprovals, reduceApprovals } from "./approvals";
 import { BackgroundTasks } from "./background-tasks";
+import { DraftFiles } from "./draft-files";
 import { SessionLists } from "./lists";
 import { OpenSession, type Schedule, type SessionEvents } from "./open-session";
 import { Places, placeToSay } from "./places";
@@ -57,6 +58,7 @@ export class App {
 	readonly rewinds: Rewinds;
 	readonly background: BackgroundTasks;
 	readonly places: Places;
+	readonly draftFiles = new DraftFiles();
 	readonly approvals = createStore(() => emptyApprovals);
 	readonly toasts = createStore<readonly Toast[]>(() => []);
 	private readonly open = new Map<string, OpenSession>();
@@ -204,7 +206,7 @@ export class App {
 	 * Creates a session at the chosen place and sends its first message; the server names it. Resolves
 	 * with its id.
 	 */
-	async start(text: string): Promise<string> {
+	async start(text: string, files: readonly File[] = []): Promise<string> {
 		const place = placeToSay(this.places.store.getState());
 		const params = place === undefined ? {} : { ext: { place } };
 		const { session } = await this.port.call("session/create", params).catch((error: unknown) => {
@@ -213,7 +215,7 @@ export class App {
 			throw error;
 		});
 		this.lists.changed({ upserts: [session], removes: [] });
-		this.look(session.id).send(text);
+		this.look(session.id).send(text, files);
 		return session.id;
 	}
 

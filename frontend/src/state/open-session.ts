@@ -1,5 +1,6 @@
 import { createStore, type StoreApi } from "zustand/vanilla";
 import type { Approval, SessionItem, ToolCallItem } from "@/contract/session.gen";
+import { encodeFile } from "./draft-files";
 import { type OutboxAction, type OutboxEntry, reduceOutbox } from "./outbox";
 import type { Port } from "./port";
 import {
@@ -74,6 +75,8 @@ export class OpenSession {
 	private scheduled = false;
 	private subscribing: Promise<void> | undefined;
 	private connected = false;
+	/** The files of messages that are on their way or wait to enter a turn, by clientId. */
+	private readonly bodies = new Map<string, readonly File[]>();
 
 	constructor(
 		readonly id: string,
@@ -213,26 +216,36 @@ export class OpenSession {
 	}
 
 	/** Sends one message. Returns at once; the outbox shows how it goes. */
-	send(text: string): void {
+	send(text: string, files: readonly File[] = []): void {
 		const entry: OutboxEntry = {
 			clientId: crypto.randomUUID(),
 			text,
+			...(files.length > 0 ? { files: files.map(({ name }) => name) } : {}),
 			at: Date.now(),
 			state: "sending",
 		};
+		if (files.length > 0) this.bodies.set(entry.clientId, files);
 		this.changeOutbox({ type: "add", entry });
 		void this.deliver(entry);
 	}
 
 	retry(clientId: string): void {
 		const entry = this.outbox.getState().find((other) => other.clientId === clientId);
-		if (!entry) return;
+		if (!entry || entry.lost) return;
 		this.changeOutbox({ type: "sending", clientId });
 		void this.deliver(entry);
 	}
 
 	discard(clientId: string): void {
+		this.bodies.delete(clientId);
 		this.changeOutbox({ type: "discard", clientId });
+	}
+
+	/** The files of a message that was taken back; they are the caller's from then on. */
+	reclaim(clientId: string): readonly File[] {
+		const files = this.bodies.get(clientId) ?? [];
+		this.bodies.delete(clientId);
+		return files;
 	}
 
 	editQueue(action: QueueEditAction): void {
@@ -252,11 +265,31 @@ export class OpenSession {
 		return this.outbox.getState().length > 0 || open.size > 0 || homeless.length > 0;
 	}
 
+	/** Files that are being read; messages behind them wait, because they leave in order. */
+	private reading: Promise<unknown> | undefined;
+
+	private async encoded(clientId: string) {
+		const files = this.bodies.get(clientId);
+		if (!files && !this.reading) return [];
+		const mine = (this.reading ?? Promise.resolve()).then(() =>
+			Promise.all((files ?? []).map(encodeFile)),
+		);
+		const settled = mine
+			.catch(() => undefined)
+			.then(() => {
+				if (this.reading === settled) this.reading = undefined;
+			});
+		this.reading = settled;
+		return mine;
+	}
+
 	private async deliver({ clientId, text }: OutboxEntry): Promise<void> {
 		try {
+			const attachments = await this.encoded(clientId);
 			await this.port.call("turn/send", {
 				sessionId: this.id,
 				content: text,
+				...(attachments.length > 0 ? { attachments } : {}),
 				ext: { clientId },
 			});
 			this.changeOutbox({ type: "sent", clientId });
@@ -284,6 +317,8 @@ export class OpenSession {
 	private noticeItems(items: readonly SessionItem[]): void {
 		for (const item of items) {
 			if (item.kind === "tool-call" && item.settlement) this.events.settledCard(item);
+			// What has entered its turn is not taken back any more.
+			if (item.kind === "user-message" && item.ext) this.bodies.delete(item.ext.clientId);
 		}
 		this.noticeSeen();
 	}
@@ -318,6 +353,9 @@ function readOutbox(id: string): readonly OutboxEntry[] {
 				? {
 						clientId: entry.clientId,
 						text: entry.text,
+						...(Array.isArray(entry.files) && entry.files.length > 0
+							? { files: entry.files.map(String), lost: true as const }
+							: {}),
 						at: entry.at ?? 0,
 						state: "failed" as const,
 					}

@@ -6,6 +6,10 @@
 export interface OutboxEntry {
 	readonly clientId: string;
 	readonly text: string;
+	/** The names of what goes with it. */
+	readonly files?: readonly string[];
+	/** The page that had the files has been left: it cannot be sent any more. */
+	readonly lost?: true;
 	readonly at: number;
 	/** `sent`: acknowledged, its item is about to arrive. `failed`: only a person decides what next. */
 	readonly state: "sending" | "sent" | "failed";

@@ -1,4 +1,4 @@
-import { LoaderCircle } from "lucide-react";
+import { LoaderCircle, Paperclip } from "lucide-react";
 import { type ComponentType, memo, type ReactNode } from "react";
 import { useLocale, useT } from "@/i18n/i18n";
 import { useOnline } from "@/link/hooks";
@@ -117,6 +117,22 @@ function Start() {
 	);
 }
 
+/** What goes with a message, by name. */
+function Files({ names }: { names: readonly string[] | undefined }) {
+	if (!names) return null;
+	return (
+		<ul className="text-soft text-[13px]">
+			{names.map((name, at) => (
+				// biome-ignore lint/suspicious/noArrayIndexKey: two files may have one name.
+				<li key={at} className="flex items-center gap-1.5">
+					<Paperclip size={13} aria-hidden className="shrink-0" />
+					<span className="min-w-0 break-words">{name}</span>
+				</li>
+			))}
+		</ul>
+	);
+}
+
 /** A message the server has not shown yet, and what a person can do when it did not go through. */
 function Unsent({ entry }: { entry: OutboxEntry }) {
 	const t = useT();
@@ -128,18 +144,23 @@ function Unsent({ entry }: { entry: OutboxEntry }) {
 			<div
 				className={`max-w-[85%] rounded-2xl rounded-br-md px-4 py-2.5 ${failed ? "border-bad/50 bg-bad-wash border" : "bg-accent-wash opacity-75"}`}
 			>
-				<p className="break-words whitespace-pre-wrap">{entry.text}</p>
+				{entry.text !== "" && <p className="break-words whitespace-pre-wrap">{entry.text}</p>}
+				<Files names={entry.files} />
 			</div>
 			{failed ? (
 				<div className="mt-1 flex flex-wrap items-center justify-end gap-1.5 text-[13px]">
 					<span className="text-bad">
-						{entry.message === undefined
-							? t("user.unconfirmed")
-							: `${t("user.unsent")}: ${entry.message}`}
+						{entry.lost
+							? t("user.filesLost")
+							: entry.message === undefined
+								? t("user.unconfirmed")
+								: `${t("user.unsent")}: ${entry.message}`}
 					</span>
-					<Button small disabled={!online} onClick={() => session.retry(entry.clientId)}>
-						{t("user.send")}
-					</Button>
+					{!entry.lost && (
+						<Button small disabled={!online} onClick={() => session.retry(entry.clientId)}>
+							{t("user.send")}
+						</Button>
+					)}
 					<Button small tone="quiet" onClick={() => session.discard(entry.clientId)}>
 						{t("user.discard")}
 					</Button>

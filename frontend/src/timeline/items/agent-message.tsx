@@ -17,7 +17,7 @@ export function AgentMessage({ item, streaming }: ItemProps<"agent-message">) {
 			className="group/item pt-2"
 		>
 			{item.text !== "" && <Markdown text={item.text} streaming={streaming} />}
-			<Attachments list={item.attachments} />
+			<Attachments itemId={item.itemId} list={item.attachments} />
 			{item.undelivered && (
 				<p className="text-warn mt-1.5 flex items-center gap-1.5 text-[13px]">
 					<TriangleAlert size={14} aria-hidden />

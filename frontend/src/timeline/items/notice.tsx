@@ -38,7 +38,7 @@ export function Notice({ item }: ItemProps<"notice">) {
 	return (
 		<div className="text-soft flex items-center justify-center gap-2 py-2 text-center text-[13px]">
 			<Words item={item} />
-			{item.attachment && <Attachment attachment={item.attachment} />}
+			{item.attachment && <Attachment itemId={item.itemId} n={0} attachment={item.attachment} />}
 		</div>
 	);
 }

@@ -1,4 +1,4 @@
-import { Clock, Pencil, Undo2 } from "lucide-react";
+import { Clock, Paperclip, Pencil, Undo2 } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { QueueEntry } from "@/contract/session.gen";
@@ -15,7 +15,7 @@ interface QueueProps extends ItemProps<"queue"> {
 	/** Whose queue it is; without one nothing can be changed. */
 	session?: OpenSession;
 	/** A message of the owner's was taken back. */
-	onTakenBack?(text: string): void;
+	onTakenBack?(text: string, files: readonly File[]): void;
 }
 
 /** What waits to be taken up, in order, above the message box; the owner's words can be changed there. */
@@ -65,8 +65,14 @@ function Words({ entry }: { entry: QueueEntry }) {
 				{entry.text}
 			</span>
 			{entry.attachments > 0 && (
-				<span className="text-soft shrink-0">
-					{t("queue.attachments", { count: entry.attachments })}
+				<span
+					className="text-soft max-w-[50%] shrink-0 truncate"
+					title={t("queue.attachments", { count: entry.attachments })}
+				>
+					<Paperclip size={12} aria-hidden className="mr-1 inline align-[-1px]" />
+					{entry.ext?.files
+						? entry.ext.files.join(", ")
+						: t("queue.attachments", { count: entry.attachments })}
 				</span>
 			)}
 		</>
@@ -103,7 +109,9 @@ function Changeable({
 		setLeaving(true);
 		const taken = await app.takeBack(session.id, inputId);
 		setLeaving(false);
-		if (taken && entry.speaker.owner) onTakenBack?.(entry.text);
+		if (!taken) return;
+		const files = entry.ext?.clientId ? session.reclaim(entry.ext.clientId) : [];
+		if (entry.speaker.owner) onTakenBack?.(entry.text, files);
 	};
 	return (
 		<div className="flex min-h-7 items-center gap-2">

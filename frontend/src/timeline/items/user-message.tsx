@@ -32,7 +32,7 @@ export function UserMessage({ item }: ItemProps<"user-message">) {
 					className="bg-accent-wash min-w-0 rounded-2xl rounded-br-md px-4 py-2.5"
 				>
 					{item.text !== "" && <p className="break-words whitespace-pre-wrap">{item.text}</p>}
-					<Attachments list={item.attachments} />
+					<Attachments itemId={item.itemId} list={item.attachments} />
 					{item.forwards?.map((forward, at) => (
 						// biome-ignore lint/suspicious/noArrayIndexKey: forwards have no identity but their place.
 						<Forwarded key={at} forward={forward} />
