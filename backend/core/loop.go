@@ -37,6 +37,7 @@ type Options struct {
 	Store     *store.Store
 	Admission Admission // nil: nobody is ever there
 	Effective Effective // nil: turns do not record their settings
+	Ruling    Ruling    // nil: nobody serves rooms
 	Log       *slog.Logger
 	RingBytes int // 0 for the default
 }
@@ -47,10 +48,12 @@ type Loop struct {
 	admit Admission
 	// effective is asked for what turns are recorded with; nil without settings.
 	effective Effective
-	log       *slog.Logger
-	epoch     string
-	ring      *ring
-	items     *openItems
+	// ruling is asked what is set for a room; nil where nobody serves rooms, so that nothing goes out.
+	ruling Ruling
+	log    *slog.Logger
+	epoch  string
+	ring   *ring
+	items  *openItems
 
 	mu      sync.Mutex // guards inbox and stopped
 	inbox   []job
@@ -106,7 +109,7 @@ func New(o Options) (*Loop, error) {
 		o.RingBytes = ringMax
 	}
 	return &Loop{
-		st: o.Store, admit: o.Admission, effective: o.Effective, log: o.Log, epoch: event.NewID(), ring: newRing(o.RingBytes, tick), items: newOpenItems(),
+		st: o.Store, admit: o.Admission, effective: o.Effective, ruling: o.Ruling, log: o.Log, epoch: event.NewID(), ring: newRing(o.RingBytes, tick), items: newOpenItems(),
 		signal: make(chan struct{}, 1), commits: newBroadcast(), tick: tick, waiting: newWaiting(),
 	}, nil
 }

@@ -44,6 +44,10 @@ type Updated struct {
 	Gate     *string `json:"gate,omitempty"` // open, locked, closed
 	Archived *bool   `json:"archived,omitempty"`
 	Reason   string  `json:"reason,omitempty"`
+	// Of a room: the adapter that takes it over now, its window, and the name that follows the window's.
+	Instance *string `json:"instance,omitempty"`
+	Chat     *Window `json:"chat,omitempty"`
+	Name     *string `json:"name,omitempty"`
 }
 
 // Deleted is the tombstone; payloads are erased after it.
@@ -110,6 +114,13 @@ type Notice struct {
 	// then where the turn it came from had been opened.
 	State    string `json:"inputState,omitempty"`
 	Platform string `json:"platform,omitempty"`
+	// Outbound: it goes out into a room, and is part of the conversation once it was taken there.
+	Outbound bool `json:"outbound,omitempty"`
+	// Happened is set for what happened on a platform. Source is then what a turn that it opens is from.
+	Happened  bool     `json:"happened,omitempty"`
+	Source    string   `json:"source,omitempty"`
+	Speaker   *Speaker `json:"speaker,omitempty"` // whose doing it was
+	Addressed *bool    `json:"addressed,omitempty"`
 }
 
 // Plan is the whole to-do list.

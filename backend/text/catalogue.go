@@ -7,7 +7,7 @@ type area map[Key]entry
 
 // catalogue joins the areas; a key that stands twice is a mistake of the program and panics at
 // start, before anything is served.
-var catalogue = join(common, sessions, turns, approvals, tools, providers, door, commands, wire, settings, checkpoints, background)
+var catalogue = join(common, sessions, turns, approvals, tools, providers, door, commands, wire, settings, checkpoints, background, rooms)
 
 func join(areas ...area) map[Key]entry {
 	all := make(map[Key]entry)

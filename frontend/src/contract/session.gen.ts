@@ -53,6 +53,13 @@ export const UndeliveredSchema = z.looseObject({
 });
 export type Undelivered = z.infer<typeof UndeliveredSchema>;
 
+/** SendingExt tells a message that the platform has not answered yet. */
+export const SendingExtSchema = z.looseObject({
+  /** sending: it is on its way into the room. */
+  sending: z.boolean(),
+});
+export type SendingExt = z.infer<typeof SendingExtSchema>;
+
 /** AgentMessageItem is what she said. A message of attachments only is valid. */
 export const AgentMessageItemSchema = z.looseObject({
   kind: z.literal('agent-message'),
@@ -67,6 +74,8 @@ export const AgentMessageItemSchema = z.looseObject({
   model: z.optional(ReplyModelSchema),
   /** undelivered is set when a room did not get the message. */
   undelivered: z.optional(UndeliveredSchema),
+  /** ext is an addition of this server. */
+  ext: z.optional(SendingExtSchema),
 });
 export type AgentMessageItem = z.infer<typeof AgentMessageItemSchema>;
 
