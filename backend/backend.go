@@ -6,6 +6,7 @@
 //	Backend.Run                 serves until its context ends
 //	  turn.Reactor.Run          conducts turns
 //	  background.Registry.Run   has what went on without its turn
+//	  room.Service.Run          takes in what is said in rooms, sends what goes out
 //	  title.Run                 names what nobody named
 //	  core.Eraser               erases what was deleted
 //	  server.Server.Run         the door
@@ -36,6 +37,8 @@ import (
 	"aalis/backend/provider"
 	"aalis/backend/provider/demo"
 	"aalis/backend/provider/openai"
+	"aalis/backend/room"
+	"aalis/backend/room/local"
 	"aalis/backend/server"
 	"aalis/backend/settings"
 	"aalis/backend/store"
@@ -62,10 +65,13 @@ type Config struct {
 	Listen   []string // loopback addresses; none is a free port
 	Provider provider.Config
 	Kinds    map[string]provider.Kind // further provider dialects, for tests
-	Pages    fs.FS                    // the built interface, nil for none
-	Activate func() bool              // shows the window, for a second start
-	Version  string
-	Log      *slog.Logger
+	// LocalRooms plays a chat platform inside the program; nil: there is none.
+	LocalRooms *local.Config
+	Rooms      []room.Adapter // further adapters of chat platforms, for tests
+	Pages      fs.FS          // the built interface, nil for none
+	Activate   func() bool    // shows the window, for a second start
+	Version    string
+	Log        *slog.Logger
 }
 
 // Ready is what is known once every listener accepts.
@@ -86,6 +92,9 @@ type Backend struct {
 	settings *settings.Service
 	models   *provider.Set
 	groups   []native.ToolGroup
+	adapters []room.Adapter
+	local    *local.Adapter // nil: none is played
+	rooms    *room.Service
 
 	checkpoints *checkpoint.Service
 	sessions    *session.Server
@@ -155,10 +164,11 @@ func Open(ctx context.Context, c Config) (*Backend, error) {
 }
 
 func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error) {
+	b.openRooms()
 	if err := b.openSettings(models); err != nil {
 		return err
 	}
-	if b.loop, err = core.New(core.Options{Store: b.store, Admission: b.approval, Effective: b.effective, Log: b.log}); err != nil {
+	if b.loop, err = core.New(core.Options{Store: b.store, Admission: b.approval, Effective: b.effective, Ruling: b.ruling, Log: b.log}); err != nil {
 		return err
 	}
 	b.settings.Attach(b.loop)
@@ -171,7 +181,8 @@ func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error
 		return fmt.Errorf("making the workspace: %w", err)
 	}
 	b.tasks = tasks{background.New(background.Options{Loop: b.loop, Log: b.log})}
-	b.groups = tools(b.config.DataDir, b.loop, b.tasks)
+	b.rooms = room.New(room.Options{Loop: b.loop, Adapters: b.adapters, Language: b.language, Log: b.log})
+	b.groups = append(tools(b.config.DataDir, b.loop, b.tasks), roomTools{b}.groups()...)
 	registry := registry(b.groups)
 	bytes, err := blob.Open(filepath.Join(b.config.DataDir, "checkpoints"))
 	if err != nil {
@@ -191,10 +202,11 @@ func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error
 		Background: b.tasks.work,
 		Log:        b.log,
 	})
-	if b.sessions, err = session.NewServer(session.Options{
-		Name: "aalis", AppName: b.name, Language: b.language, Loop: b.loop, Log: b.log,
-		Services: session.Services{Agent: agent{b.loop}, Settings: b.settings, Approvals: b.approval, Plans: true, Places: folders, Checkpoints: kept, Background: b.tasks, Display: display(registry), Usage: b.turns.Usage},
-	}); err != nil {
+	services := session.Services{Agent: agent{b.loop}, Settings: b.settings, Approvals: b.approval, Plans: true, Places: folders, Checkpoints: kept, Background: b.tasks, Display: display(registry), Usage: b.turns.Usage, Rooms: b.rooms}
+	if b.local != nil {
+		services.LocalRooms = localRooms{b.local}
+	}
+	if b.sessions, err = session.NewServer(session.Options{Name: "aalis", AppName: b.name, Language: b.language, Loop: b.loop, Log: b.log, Services: services}); err != nil {
 		return err
 	}
 	return b.openDoor(ctx)
@@ -256,6 +268,7 @@ func (b *Backend) Run(ctx context.Context, ready func(Ready)) error {
 	}
 	run("turns", b.turns.Run)
 	run("background tasks", b.tasks.Run)
+	run("rooms", b.rooms.Run)
 	run("titles", func(ctx context.Context) error {
 		return title.Run(ctx, title.Options{Loop: b.loop, Ask: b.turns.Title, Log: b.log})
 	})

@@ -59,6 +59,7 @@ type Turn struct {
 	Place     Place
 	ToolLimit int      // model calls with tool calls allowed in this turn, 0 for what is set
 	Settings  Settings // nil: nothing is set
+	Room      string   // what the model is told of the chat room the session is; "" for none
 }
 
 // Settings are a session's values of the fields its engine declared.
@@ -113,7 +114,7 @@ type Input struct {
 type MessageEnd struct {
 	MessageID    string
 	Text         string // the whole text: the concatenation of its pieces
-	FinishReason string
+	FinishReason string // "retry": this version is thrown away, and another follows
 	Provider     string
 	Model        string
 	Prompt       int // tokens of this turn's last call; 0 when not reported

@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -37,10 +38,37 @@ func (r *Reactor) history(ctx context.Context, sid int64) ([]engine.Entry, error
 		if c.dead, err = tx.DeadTurns(sid); err != nil {
 			return err
 		}
+		session, err := tx.SessionBySID(sid)
+		if err != nil {
+			return err
+		}
+		c.room = session.Kind == "room"
 		c.calls = map[string]int{}
 		return tx.Forwards(sid, head.ClearedSeq, told, func(e event.Event) error { c.add(e); return nil })
 	})
-	return c.said, err
+	return c.recent(), err
+}
+
+// remarksMax is how many of the remarks in a room she reads that were said in no turn: the newest.
+const remarksMax = 100
+
+// recent gives what was collected, without older remarks.
+func (c *conversation) recent() []engine.Entry {
+	old := len(c.remarks) - remarksMax
+	if old <= 0 {
+		return c.said
+	}
+	drop := make(map[int]bool, old)
+	for _, at := range c.remarks[:old] {
+		drop[at] = true
+	}
+	kept := make([]engine.Entry, 0, len(c.said)-old)
+	for at, e := range c.said {
+		if !drop[at] {
+			kept = append(kept, e)
+		}
+	}
+	return kept
 }
 
 // conversation collects entries in the order of the log.
@@ -48,6 +76,9 @@ type conversation struct {
 	said  []engine.Entry
 	dead  map[string]bool
 	calls map[string]int // call id → its entry, which waits for its result
+	room  bool           // what was said in no turn is for her, too
+	// remarks are the entries of what was said in no turn.
+	remarks []int
 }
 
 func (c *conversation) add(e event.Event) {
@@ -56,8 +87,12 @@ func (c *conversation) add(e event.Event) {
 	}
 	switch p := e.Payload.(type) {
 	case event.Input: // one that had to wait is told where it entered
-		if p.State == event.InputOpened {
+		switch {
+		case p.State == event.InputOpened:
 			c.input(e.Turn, p)
+		case p.State == event.InputSwallowed && c.room:
+			c.remarks = append(c.remarks, len(c.said))
+			c.input("", p)
 		}
 	case event.TurnStart:
 		if p.Input != nil {
@@ -66,11 +101,18 @@ func (c *conversation) add(e event.Event) {
 	case event.InputJoin:
 		c.entered(e.Turn, p.Input)
 	case event.Message:
-		c.words(engine.Entry{Kind: engine.EntryAgent, TurnID: e.Turn, Text: p.Text, Step: p.Step})
+		if p.Fleeting || p.Finish == event.FinishRetry {
+			return
+		}
+		turn := e.Turn
+		if p.External { // words of no turn stand for themselves
+			turn = e.ID
+		}
+		c.words(engine.Entry{Kind: engine.EntryAgent, TurnID: turn, Text: p.Text, Step: p.Step})
 	case event.Reasoning:
 		c.words(engine.Entry{Kind: engine.EntryReasoning, TurnID: e.Turn, Text: p.Text, Step: p.Step})
 	case event.Notice:
-		if p.Topic == noticeBackground && p.State != event.InputPending {
+		if (p.Topic == noticeBackground || p.Happened) && p.State != event.InputPending {
 			c.notice(e.Turn, p)
 		}
 	case event.Call:
@@ -121,10 +163,35 @@ func words(in event.Input) string {
 	if in.Text != "" {
 		lines = append(lines, in.Text)
 	}
+	lines = append(lines, forwarded(in.Forwards)...)
 	for _, a := range in.Attachments {
 		lines = append(lines, fmt.Sprintf("[attached %s %q, %s, %d bytes]", a.Kind, a.Name, a.Type, a.Size))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// forwarded is what the model reads of the chat records that came with an input.
+func forwarded(raw json.RawMessage) (lines []string) {
+	var all []event.Forward
+	if len(raw) == 0 || json.Unmarshal(raw, &all) != nil {
+		return nil
+	}
+	for _, f := range all {
+		if f.Facts == nil {
+			lines = append(lines, "[forwarded chat record, which could not be read]")
+			continue
+		}
+		people := strings.Join(f.Facts.Participants, ", ")
+		if f.Facts.Unlisted > 0 {
+			people += fmt.Sprintf(" and %d more", f.Facts.Unlisted)
+		}
+		end := ""
+		if f.Facts.CutOff {
+			end = " (cut off)"
+		}
+		lines = append(lines, fmt.Sprintf("[forwarded: %d messages of %s%s]\n%s\n[end of what was forwarded]", f.Facts.Count, people, end, f.Facts.Text))
+	}
+	return lines
 }
 
 // speaker is the display name of who said it.

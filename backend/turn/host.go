@@ -118,6 +118,7 @@ func (h *host) EndMessage(ctx context.Context, m engine.MessageEnd) error {
 func message(m engine.MessageEnd) event.Message {
 	return event.Message{
 		MessageID: m.MessageID, Text: m.Text, Finish: m.FinishReason, Provider: m.Provider, Model: m.Model, Prompt: m.Prompt, Completion: m.Completion,
+		Aborted: m.FinishReason == event.FinishRetry,
 	}
 }
 

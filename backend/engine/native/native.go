@@ -104,11 +104,11 @@ func (e *Engine) Run(ctx context.Context, t engine.Turn, host engine.Host) error
 
 const continueWords = "The last turn stopped at the limit of tool calls. The owner asks you to go on from where you were; you may use tools again."
 
-func (e *Engine) prompt(place engine.Place, s set) (string, error) {
+func (e *Engine) prompt(t engine.Turn, s set) (string, error) {
 	var out bytes.Buffer
 	err := prompt.Execute(&out, map[string]string{
-		"Name": e.name, "Date": time.Now().Format("Monday, 2 January 2006"), "System": runtime.GOOS, "Place": place.Root,
-		"Persona": s.persona, "Extra": s.extra,
+		"Name": e.name, "Date": time.Now().Format("Monday, 2 January 2006"), "System": runtime.GOOS, "Place": t.Place.Root,
+		"Persona": s.persona, "Extra": s.extra, "Room": t.Room,
 	})
 	if err != nil {
 		return "", fmt.Errorf("rendering prompt: %w", err)

@@ -93,7 +93,7 @@ func (e *Engine) prepare(ctx context.Context, t engine.Turn) (prepared, error) {
 	if p.entry, err = e.models.Lookup(ctx, s.model); err != nil {
 		return prepared{}, err
 	}
-	p.system, err = e.prompt(t.Place, s)
+	p.system, err = e.prompt(t, s)
 	return p, err
 }
 

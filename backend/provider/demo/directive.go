@@ -10,7 +10,7 @@ type directive struct {
 }
 
 // verbs are the words that begin a directive. Those without a case in answer come with their tools.
-var verbs = []string{"run", "background", "write", "read", "plan", "think", "child", "slow", "fail"}
+var verbs = []string{"run", "background", "write", "read", "plan", "think", "child", "send", "slow", "fail"}
 
 // directives reads them in order. A body ends at the next directive or the end of the message.
 func directives(words string) []directive {
@@ -38,6 +38,9 @@ func directives(words string) []directive {
 }
 
 func parse(line string) (verb, rest string, ok bool) {
+	if mention, rest, found := strings.Cut(line, " "); found && strings.HasPrefix(mention, "@") {
+		line = rest // in a room a line may begin with her name
+	}
 	before, after, found := strings.Cut(line, ":")
 	if !found {
 		return "", "", false
@@ -53,7 +56,7 @@ func parse(line string) (verb, rest string, ok bool) {
 func (d directive) line() string { return strings.TrimSpace(d.verb + ": " + d.words) }
 
 // call gives the tool a directive needs and its arguments, "" for those that need none. The names
-// are those of tool/shell and tool/files.
+// are those of tool/shell, tool/files and their neighbours.
 func (d directive) call() (name string, args any) {
 	if d.words == "" {
 		return "", nil
@@ -69,6 +72,9 @@ func (d directive) call() (name string, args any) {
 		return "write_file", map[string]string{"path": d.words, "content": d.body}
 	case "plan":
 		return "update_plan", d.plan()
+	case "send":
+		room, words, _ := strings.Cut(d.words, " ")
+		return "send_message", map[string]string{"room": room, "text": strings.TrimSpace(words)}
 	}
 	return "", nil
 }

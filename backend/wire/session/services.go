@@ -30,6 +30,10 @@ type Services struct {
 	Background Background
 	// Approvals asks people and takes their answers.
 	Approvals Approvals
+	// Rooms names the adapters of rooms.
+	Rooms Rooms
+	// LocalRooms is the platform that is played inside the program.
+	LocalRooms LocalRooms
 	// Display resolves how a call is presented; nil gives every call the generic card.
 	Display Display
 	// Usage computes what the context of a session holds that no model was called in yet; nil leaves
@@ -102,6 +106,21 @@ type Places interface {
 	Add(ctx context.Context, path, name string) (PlaceInfo, error)
 	// Remove forgets a place and touches nothing in it.
 	Remove(ctx context.Context, key string) error
+}
+
+// Rooms are the adapters of chat platforms.
+type Rooms interface {
+	// Instance gives the name of an adapter instance; ok is false for one that is not there. It does not
+	// block.
+	Instance(id string) (name text.Text, ok bool)
+}
+
+// LocalRooms is a chat platform inside the program, for the demo and for trying things by hand.
+type LocalRooms interface {
+	List(ctx context.Context) ([]LocalRoom, error)
+	Say(ctx context.Context, p LocalSayParams) (LocalSayResult, error)
+	// Answer sets how a room of it takes what she sends.
+	Answer(ctx context.Context, p LocalAnswerParams) error
 }
 
 // Background is the task registry. That there are tasks, and how they ended, is in the log.
