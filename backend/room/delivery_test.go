@@ -430,6 +430,31 @@ func TestSentByATool(t *testing.T) {
 	})
 }
 
+func TestTheFirstAnswerStands(t *testing.T) {
+	play(t, "what a platform answered once is not answered again", func(t *testing.T, r *rig) {
+		id := r.reply(r.ask(), "There is tea.")
+		settle()
+		var said string
+		if err := r.loop.Read(t.Context(), func(tx *store.ReadTx) error {
+			s, err := tx.Session(tea)
+			if err != nil {
+				return err
+			}
+			e, _, err := tx.Child(s.SID, id, event.AgentMessage)
+			said = e.ID
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.do(core.SettleDelivery{EventID: said, Result: event.Delivery{State: event.DeliveryRefused}}); !got.Repeated {
+			t.Errorf("%+v", got)
+		}
+		if got := find(r.stored(tea), id); got.Undelivered != nil {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
 func TestADeletedRoom(t *testing.T) {
 	play(t, "what was on its way into a room that is deleted is forgotten, and the next message makes the room anew", func(t *testing.T, r *rig) {
 		r.answers(local.Hold, "")

@@ -145,7 +145,7 @@ func TestWhatHappensInRooms(t *testing.T) {
 		r.ask()
 		c := r.watch(tea)
 		r.say(local.Said{Room: "tea", Member: "Bob", Happens: local.Poke})
-		if q := c.item("queue"); len(q.Entries) != 1 || q.Entries[0].Text != "Bob poked her." {
+		if q := c.item("queue"); len(q.Entries) != 1 || q.Entries[0].Text != "Bob poked her." || q.Entries[0].Speaker.Source != "poke" || q.Entries[0].Speaker.UserID != "Bob" {
 			t.Errorf("%+v", q)
 		}
 	})

@@ -185,13 +185,18 @@ type item struct {
 	Undelivered *struct{ Reason string }
 	SentToRoom  bool
 	Ext         *struct{ Sending bool }
-	Speaker     struct {
-		Platform, UserID, Nickname, Source string
-		Owner                              bool
+	Speaker     speaker
+	Forwards    []struct{ Facts *event.ForwardFacts }
+	Attachment  *struct{ Kind, Name string }
+	Entries     []struct {
+		Text    string
+		Speaker speaker
 	}
-	Forwards   []struct{ Facts *event.ForwardFacts }
-	Attachment *struct{ Kind, Name string }
-	Entries    []struct{ Text string }
+}
+
+type speaker struct {
+	Platform, UserID, Nickname, Source string
+	Owner                              bool
 }
 
 func (i item) undelivered() string {
