@@ -50,12 +50,11 @@ type Group struct {
 type Adapter struct {
 	config Config
 
-	mu      sync.Mutex       // guards all below
-	chats   map[string]*chat // by id
-	inbox   room.Inbox       // nil while it does not run, or the connection is down
-	down    bool             // Drop
-	backlog []room.Message   // said while the connection was down
-	said    int
+	mu      sync.Mutex              // guards all below
+	chats   map[string]*chat        // by id
+	inbox   room.Inbox              // nil while it does not run, or the connection is down
+	down    bool                    // Drop
+	backlog []room.Message          // said while the connection was down
 	history map[string]room.Message // by id, to deliver again
 	changed chan struct{}           // closed when an answer changes, or a held message may go on
 }
@@ -278,9 +277,9 @@ func (a *Adapter) compose(s Said) (m room.Message, in room.Inbox, err error) {
 	if strings.TrimSpace(s.Text) == "" && len(s.Attachments) == 0 && len(s.Forwards) == 0 && s.Happens == "" {
 		return m, nil, fault.New(fault.Invalid, text.New("room.blank"))
 	}
-	a.said++
+	// Ids of its own would be the same after a restart, and what has them no new message.
 	m = room.Message{
-		ID: fmt.Sprintf("%s-%d", a.config.ID, a.said), Chat: c.Chat, Text: s.Text, Attachments: s.Attachments, Forwards: s.Forwards, ReplyTo: s.ReplyTo,
+		ID: event.NewID(), Chat: c.Chat, Text: s.Text, Attachments: s.Attachments, Forwards: s.Forwards, ReplyTo: s.ReplyTo,
 		From: room.Member{ID: s.Member, Nickname: s.Member, Owner: s.Member == a.config.Owner && s.Member != ""},
 	}
 	m.Mentioned = s.Mention || strings.Contains(strings.ToLower(s.Text), "@"+strings.ToLower(a.config.Name))
