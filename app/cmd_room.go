@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +18,7 @@ func (p *program) roomCommand() *cobra.Command {
 	list := p.command("list", "command.room-list", "")
 	list.RunE = p.listRooms
 	cmd.RunE = list.RunE
-	cmd.AddCommand(list, p.roomSayCommand(), p.roomAnswerCommand())
+	cmd.AddCommand(list, p.roomSayCommand(), p.crowdCommand(), p.roomAnswerCommand())
 	return cmd
 }
 
@@ -73,6 +74,30 @@ func (p *program) roomSayCommand() *cobra.Command {
 			what = "command.room-heard"
 		}
 		_, err = fmt.Fprintln(p.out, p.say(what, "id", got.MessageID))
+		return err
+	}
+	return cmd
+}
+
+func (p *program) crowdCommand() *cobra.Command {
+	var crowd session.LocalCrowdParams
+	cmd := p.command("crowd ROOM", "command.room-crowd", "  aalis room crowd demo --members 500 --each 2")
+	cmd.Args = func(cmd *cobra.Command, args []string) error { return one("command.args-room", cmd, args) }
+	cmd.Flags().IntVar(&crowd.Members, "members", 500, p.say("command.flag-members"))
+	cmd.Flags().IntVar(&crowd.Each, "each", 1, p.say("command.flag-each"))
+	cmd.Flags().BoolVar(&crowd.Mention, "mention", false, p.say("command.flag-mention"))
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		crowd.Room = args[0]
+		l, err := p.dial(cmd)
+		if err != nil {
+			return err
+		}
+		defer l.close()
+		began := time.Now()
+		if err := l.call(cmd.Context(), "ext/rooms/local/crowd", crowd, &session.Empty{}); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(p.out, p.say("command.room-spoken", "n", crowd.Members*crowd.Each, "ms", time.Since(began).Milliseconds()))
 		return err
 	}
 	return cmd

@@ -111,6 +111,10 @@ func (l localRooms) Say(ctx context.Context, p session.LocalSayParams) (session.
 	return session.LocalSayResult{MessageID: id, SessionID: heard.SessionID, ItemID: heard.EventID, TurnID: heard.TurnID}, nil
 }
 
+func (l localRooms) Crowd(ctx context.Context, p session.LocalCrowdParams) error {
+	return l.platform.Crowd(ctx, p.Room, p.Members, p.Each, p.Mention)
+}
+
 func (l localRooms) Answer(_ context.Context, p session.LocalAnswerParams) error {
 	return l.platform.Answers(p.Room, local.Answer{How: p.How, Reason: p.Reason})
 }

@@ -164,8 +164,8 @@ func program(t *testing.T, edit func(*backend.Config)) (call func(method, params
 func TestTheLocalPlatform(t *testing.T) {
 	t.Run("it is not there unless it is configured", func(t *testing.T) {
 		s := speak(t, "", nil)
-		for _, method := range []string{"list", "say", "answer"} {
-			params := map[string]string{"list": `{}`, "say": `{"room":"tea","member":"Ann","text":"x"}`, "answer": `{"room":"tea","how":"accept"}`}[method]
+		for _, method := range []string{"list", "say", "crowd", "answer"} {
+			params := map[string]string{"list": `{}`, "say": `{"room":"tea","member":"Ann","text":"x"}`, "crowd": `{"room":"tea","members":1,"each":1}`, "answer": `{"room":"tea","how":"accept"}`}[method]
 			lacks(t, method, s.call("ext/rooms/local/"+method, params), `"code":"unsupported"`, "config.yaml")
 		}
 		if all, err := s.b.Options(t.Context(), "toolGroups", ""); err != nil || strings.Contains(strings.Join(all.Models, " "), "rooms") {
@@ -179,6 +179,14 @@ func TestTheLocalPlatform(t *testing.T) {
 		lacks(t, "nothing said", s.call("ext/rooms/local/say", `{"room":"tea","member":"Ann","text":" "}`), `"code":-32602`)
 		lacks(t, "an event", s.call("ext/rooms/local/say", `{"room":"tea","member":"Ann","happens":"dance"}`), `"code":-32602`, "poke")
 		lacks(t, "an answer", s.call("ext/rooms/local/answer", `{"room":"tea","how":"maybe"}`), `"code":-32602`, "refuse")
+	})
+	t.Run("a crowd speaks at once, and all of it is kept", func(t *testing.T) {
+		lacks(t, "a crowd that is none", s.call("ext/rooms/local/crowd", `{"room":"tea","members":100000,"each":1}`), `"code":-32602`)
+		lacks(t, "a crowd", s.call("ext/rooms/local/crowd", `{"room":"tea","members":50,"each":2}`), `"result":{}`)
+		said := s.call("session/history", `{"sessionId":"`+teaRoom+`","limit":200}`)
+		if n := strings.Count(said, `"userId":"Member `); n != 100 {
+			t.Errorf("%d", n)
+		}
 	})
 	t.Run("FAIL-H10 delivered three times it is one message", func(t *testing.T) {
 		s.call("ext/rooms/local/say", `{"room":"tea","member":"Ann","text":"once","times":3}`)

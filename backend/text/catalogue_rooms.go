@@ -46,6 +46,7 @@ var rooms = area{
 	"room.no-member":     {en: "{name} is no member of {room}.{hint}", zh: "{name} 不是 {room} 的成员。{hint}"},
 	"room.blank":         {en: "There is nothing to say: the text is blank.", zh: "没有要说的内容：文本为空。"},
 	"room.bad-event":     {en: "Nothing called {value} happens here; choose poke, friend-request or join.", zh: "这里没有 {value} 这种事件；请用 poke、friend-request 或 join。"},
+	"room.bad-crowd":     {en: "A crowd has 1 to {members} members, and each says 1 to {each} words.", zh: "人数须在 1 到 {members} 之间，每人说 1 到 {each} 句。"},
 	"room.bad-answer":    {en: "There is no answer {value}; choose accept, refuse, hold, fail, partial or hang.", zh: "没有 {value} 这种应答；请用 accept、refuse、hold、fail、partial 或 hang。"},
 	"wire.service-local": {en: "The local rooms are switched off. Write rooms: {local: {groups: […]}} into config.yaml to have them.", zh: "本地房间未启用。在 config.yaml 中写入 rooms: {local: {groups: […]}} 即可使用。"},
 }

@@ -60,6 +60,7 @@ var methods = jsonrpc.Table[*Conn]{
 	"ext/places/remove":      jsonrpc.Method((*Conn).placeRemove, manage),
 	"ext/rooms/local/list":   jsonrpc.Method((*Conn).localList, jsonrpc.Concurrent, read),
 	"ext/rooms/local/say":    jsonrpc.Method((*Conn).localSay, manage),
+	"ext/rooms/local/crowd":  jsonrpc.Method((*Conn).localCrowd, jsonrpc.Concurrent, manage),
 	"ext/rooms/local/answer": jsonrpc.Method((*Conn).localAnswer, manage),
 	"ext/rewind/undo":        jsonrpc.Method((*Conn).rewindUndo, jsonrpc.Concurrent, chat),
 

@@ -31,6 +31,14 @@ func (c *Conn) localSay(ctx context.Context, p LocalSayParams) (LocalSayResult, 
 	return r.Say(ctx, p)
 }
 
+func (c *Conn) localCrowd(ctx context.Context, p LocalCrowdParams) (Empty, error) {
+	r, err := c.localRooms()
+	if err != nil {
+		return Empty{}, err
+	}
+	return Empty{}, r.Crowd(ctx, p)
+}
+
 func (c *Conn) localAnswer(ctx context.Context, p LocalAnswerParams) (Empty, error) {
 	r, err := c.localRooms()
 	if err != nil {

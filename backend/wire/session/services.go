@@ -119,6 +119,8 @@ type Rooms interface {
 type LocalRooms interface {
 	List(ctx context.Context) ([]LocalRoom, error)
 	Say(ctx context.Context, p LocalSayParams) (LocalSayResult, error)
+	// Crowd has many speak at once, and returns when all is in the log.
+	Crowd(ctx context.Context, p LocalCrowdParams) error
 	// Answer sets how a room of it takes what she sends.
 	Answer(ctx context.Context, p LocalAnswerParams) error
 }

@@ -44,6 +44,16 @@ type LocalSayResult struct {
 	TurnID string `json:"turnId,omitzero"`
 }
 
+// LocalCrowdParams has many members of a local room speak at once. An addition of this server.
+type LocalCrowdParams struct {
+	Room    string `json:"room" jsonschema:"minLength=1"`
+	Members int    `json:"members" jsonschema:"minimum=1"`
+	// Each is how many messages each of them sends.
+	Each int `json:"each" jsonschema:"minimum=1"`
+	// Mention: she is meant by all of them.
+	Mention bool `json:"mention,omitzero"`
+}
+
 // LocalAnswerParams sets how a local room takes what she sends. An addition of this server.
 type LocalAnswerParams struct {
 	Room string `json:"room" jsonschema:"minLength=1"`

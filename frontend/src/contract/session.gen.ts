@@ -1007,6 +1007,17 @@ export const LocalAnswerParamsSchema = z.looseObject({
 });
 export type LocalAnswerParams = z.infer<typeof LocalAnswerParamsSchema>;
 
+/** LocalCrowdParams has many members of a local room speak at once. An addition of this server. */
+export const LocalCrowdParamsSchema = z.looseObject({
+  room: z.string().check(z.minLength(1)),
+  members: z.int().check(z.gte(1)),
+  /** each is how many messages each of them sends. */
+  each: z.int().check(z.gte(1)),
+  /** mention: she is meant by all of them. */
+  mention: z.optional(z.boolean()),
+});
+export type LocalCrowdParams = z.infer<typeof LocalCrowdParamsSchema>;
+
 /** LocalRoom is a room of the local platform. */
 export const LocalRoomSchema = z.looseObject({
   /** address is the session's id once something was said there. */
@@ -1457,6 +1468,7 @@ export const sessionMethods = {
   'ext/queue/remove': { params: QueueRemoveParamsSchema, result: EmptySchema },
   'ext/rewind/undo': { params: RewindUndoParamsSchema, result: TurnRewindResultSchema },
   'ext/rooms/local/answer': { params: LocalAnswerParamsSchema, result: EmptySchema },
+  'ext/rooms/local/crowd': { params: LocalCrowdParamsSchema, result: EmptySchema },
   'ext/rooms/local/list': { params: EmptySchema, result: LocalRoomsResultSchema },
   'ext/rooms/local/say': { params: LocalSayParamsSchema, result: LocalSayResultSchema },
   'initialize': { params: InitializeParamsSchema, result: InitializeResultSchema },

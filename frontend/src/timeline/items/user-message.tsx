@@ -59,7 +59,7 @@ export function UserMessage({ item }: ItemProps<"user-message">) {
 				<p className="text-soft mb-0.5 max-w-full truncate text-xs">
 					<Untrusted text={name} />
 				</p>
-				<div className="flex max-w-full items-end gap-1">
+				<div className={`flex max-w-full gap-1 ${aside ? "items-start" : "items-end"}`}>
 					<div
 						title={full(item.at)}
 						className={
