@@ -93,12 +93,20 @@ func (c SendOut) run(w *write) (Receipt, error) {
 		ids = append(ids, got[0].ID)
 	}
 	if out {
+		rules, err := w.loop.ruling(w.Tx, s)
+		if err != nil {
+			return Receipt{}, err
+		}
+		kind := event.DeliversNotice
+		if rules.Forget {
+			kind = event.DeliversAside
+		}
 		words := c.Words
 		if words == "" && !c.Text.IsZero() {
 			words = c.Text.String()
 		}
 		if _, err := w.append(s.SID, w.pending(ids[0], "", event.Delivery{
-			Kind: event.DeliversNotice, With: ids[1:], Out: &event.Outgoing{Text: words, Attachments: c.Attachments},
+			Kind: kind, With: ids[1:], Out: &event.Outgoing{Text: words, Attachments: c.Attachments},
 		})); err != nil {
 			return Receipt{}, err
 		}

@@ -23,6 +23,8 @@ type Rules struct {
 	Names     []string // by which she is called, beside a mention
 	// Pause is how long after a reply of hers remarks that are not for her open no turn, in ms.
 	Pause int64
+	// Forget: what goes out that is not hers is in no history, as where no archive is (Spec SP-REFR-11).
+	Forget bool
 }
 
 // Ruling gives the rules of a room. It is asked in the writer and must not block.

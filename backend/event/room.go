@@ -26,6 +26,7 @@ const (
 	DeliversMessage = "message" // the last message of a turn
 	DeliversCall    = "call"    // what a tool sends
 	DeliversNotice  = "notice"  // something that is not hers
+	DeliversAside   = "aside"   // the same, where such things are not kept: it is in no history
 )
 
 // Delivery is the fate of something sent into a room. Its parent is what is sent: a message of hers, the

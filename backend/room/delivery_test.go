@@ -327,6 +327,21 @@ func TestWhatIsNotHers(t *testing.T) {
 			}
 		}
 	})
+	play(t, "SP-REFR-11 where such messages are not kept, it is seen live only, though the platform took it", func(t *testing.T, r *rig) {
+		r.rule(core.Rules{Answer: core.AnswerAddressed, Forget: true})
+		r.say(local.Said{Room: "tea", Member: "Ann", Text: "hello"})
+		c := r.watch(tea)
+		r.do(out)
+		settle()
+		if find(c.all(), "Everything is well.").ItemID == "" || len(r.platform.Sent("tea")) != 1 {
+			t.Error("it was not shown, or did not go out")
+		}
+		for where, all := range map[string][]item{"history": r.stored(tea), "snapshot": r.shown(tea)} {
+			if len(all) != 1 {
+				t.Errorf("%s: %+v", where, all)
+			}
+		}
+	})
 	play(t, "SP-NOTICE-12 in a session of the owner's it is there at once, and stays", func(t *testing.T, r *rig) {
 		mine := r.do(core.CreateSession{Name: "mine"}).SessionID
 		out := out

@@ -17,6 +17,7 @@ const (
 	keyOwnerOnly = "ownerOnly"
 	keyNames     = "names"
 	keyPause     = "pause"
+	keyForget    = "forgetNotices"
 )
 
 // Fields declares what is set for rooms. They count at once: the writer asks for them with every message.
@@ -48,6 +49,10 @@ func Fields() field.Plugin {
 			Default: field.Raw(10), Min: order(0), Max: order(86400),
 			Session: field.Spec{AppliesTo: rooms, Prominence: field.Advanced, Order: order(4)},
 		},
+		{
+			Key: keyForget, Type: field.Boolean, Label: text.New("rooms.forget"), Description: text.New("rooms.forget-about"),
+			Default: field.Raw(false), Session: field.Spec{AppliesTo: rooms, Prominence: field.Advanced, Order: order(5)},
+		},
 	}}
 }
 
@@ -56,7 +61,7 @@ func RulesOf(set map[string]json.RawMessage) core.Rules {
 	r := core.Rules{}
 	var pause float64
 	// Each value fits its field: settings give no others.
-	for key, into := range map[string]any{keyAnswer: &r.Answer, keyOwnerOnly: &r.OwnerOnly, keyNames: &r.Names, keyPause: &pause} {
+	for key, into := range map[string]any{keyAnswer: &r.Answer, keyOwnerOnly: &r.OwnerOnly, keyNames: &r.Names, keyPause: &pause, keyForget: &r.Forget} {
 		if raw, ok := set[key]; ok {
 			_ = json.Unmarshal(raw, into)
 		}

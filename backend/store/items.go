@@ -27,7 +27,7 @@ func (q Timeline) query() (string, []any) {
 	// The + keeps the planner on the key: an index on type would need a sort of the whole session.
 	return "SELECT " + eventColumns + eventFrom + `WHERE e.key > ? AND e.key < ? AND +e.type IN (` + marks(len(q.Kinds)) + `) AND (e.turn_id IS NULL
 		OR e.turn_id NOT IN (` + marks(len(q.Without)) + `) AND NOT EXISTS (SELECT 1 FROM dead_turns d WHERE d.sid = e.sid AND d.turn_id = e.turn_id))
-		AND NOT (+e.type = 'host.notice' AND EXISTS (SELECT 1 FROM deliveries d WHERE d.event_id = e.id AND d.kind = 'notice' AND d.state <> 'accepted'))
+		AND NOT (+e.type = 'host.notice' AND EXISTS (SELECT 1 FROM deliveries d WHERE d.event_id = e.id AND (d.kind = 'aside' OR d.kind = 'notice' AND d.state <> 'accepted')))
 		ORDER BY e.key DESC`, args
 }
 

@@ -31,6 +31,8 @@ var rooms = area{
 	"rooms.names-unset":          {en: "Only by a mention", zh: "只认 @"},
 	"rooms.pause":                {en: "Pause after a reply", zh: "回复后的间歇"},
 	"rooms.pause-about":          {en: "For so many seconds after a reply, remarks that are not for her open no turn where she always answers.", zh: "在“总是回应”的群里，回复后的这么多秒内，不是对她说的话不会开启回合。"},
+	"rooms.forget":               {en: "Forget the program's own messages", zh: "不保留程序自身的消息"},
+	"rooms.forget-about":         {en: "What goes out into a room and is not hers, such as the reply to a command, is shown once and is in no history.", zh: "发往房间的非她本人的消息（如命令的回复）只显示一次，不进入历史。"},
 	"settings.group-rooms":       {en: "Rooms", zh: "房间"},
 	"settings.group-rooms-about": {en: "List the rooms she is in and send messages into them.", zh: "列出她所在的房间，并向其中发送消息。"},
 
