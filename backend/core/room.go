@@ -231,6 +231,10 @@ func (w *write) window(c Receive) (s store.Session, found bool, err error) {
 // windowPlace begins the keys of places that are chat windows (decisions B33).
 const windowPlace = "window:"
 
+// IsWindow reports whether a place is a chat window: others than the owner are heard there, and in
+// whatever is started from there.
+func IsWindow(place string) bool { return strings.HasPrefix(place, windowPlace) }
+
 // clip bounds what a platform calls something.
 func clip(name string) string {
 	if utf8.RuneCountInString(name) <= TitleMax {

@@ -59,6 +59,7 @@ type Turn struct {
 	Place     Place
 	ToolLimit int      // model calls with tool calls allowed in this turn, 0 for what is set
 	Settings  Settings // nil: nothing is set
+	Guests    bool     // others than the owner are heard: what only the owner may do is asked of the owner
 	Room      string   // what the model is told of the chat room the session is; "" for none
 }
 

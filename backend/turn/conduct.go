@@ -75,7 +75,7 @@ func (r *Reactor) open(ctx context.Context, t *running) (*host, error) {
 
 // told is what an engine is told of a session, whatever the turn.
 func (r *Reactor) told(s store.Session, platform string) engine.Turn {
-	t := engine.Turn{SessionID: s.ID, Place: r.options.Place(s.Place), ToolLimit: r.options.ToolLimit, Room: roomWords(s)}
+	t := engine.Turn{SessionID: s.ID, Place: r.options.Place(s.Place), ToolLimit: r.options.ToolLimit, Room: roomWords(s), Guests: core.IsWindow(s.Place)}
 	if r.options.Settings != nil {
 		t.Settings = settings{reactor: r, session: s.ID, harness: s.Harness, platform: platform}
 	}

@@ -72,6 +72,28 @@ func TestRooms(t *testing.T) {
 			}
 		})
 	})
+	t.Run("decisions H6 where others are heard, the owner is asked about every tool, in what is started from there, too; in the owner's own chat only about those that always ask", func(t *testing.T) {
+		call := "call\ntool echo {\"words\":\"a\"}\ncall\ntext yes\n"
+		bubble(t, setup{script: call + call + call, core: answering()}, func(r *rig) {
+			room := r.hear("Bob", "@her echo").SessionID
+			if a := r.pending(); a.SID == 0 {
+				t.Error("nobody was asked")
+			}
+			r.answer(true, "")
+			r.idle()
+			child := r.do(core.CreateSession{Actor: owner, Parent: room, Name: "a task"}).SessionID
+			r.send(child, "echo")
+			r.pending()
+			r.answer(false, "")
+			r.idle()
+			own := r.hear("me", "echo", func(c *core.Receive) {
+				c.Window.Address, c.Window.Type, c.Window.MultiParty, c.Window.OwnersOwn = "local:1:private:me", "private", false, true
+				c.Input.Speaker.Owner = true
+			}).SessionID
+			r.idle()
+			same(t, "outcomes", r.outcomes(own), event.Replied)
+		})
+	})
 	t.Run("in a session of the owner's, what nobody heard stays untold, and there is no word of rooms", func(t *testing.T) {
 		bubble(t, setup{script: "call\ntext yes", core: answering()}, func(r *rig) {
 			s := r.session()

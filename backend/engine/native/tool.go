@@ -90,7 +90,7 @@ func (r *run) outcome(ctx context.Context, c *proposed, args json.RawMessage, ba
 	if err != nil {
 		return r.broken(ctx, c, err)
 	}
-	if prepared.NeedsApproval {
+	if prepared.NeedsApproval || r.turn.Guests && !r.engine.harmless(c.name) {
 		denied, err := r.approve(ctx, c, prepared.Facts)
 		if err != nil || denied != nil {
 			return deref(denied), err
@@ -110,6 +110,12 @@ func (r *run) outcome(ctx context.Context, c *proposed, args json.RawMessage, ba
 		}
 	}
 	return r.execute(ctx, c, prepared)
+}
+
+// harmless reports whether a tool may be called for anybody.
+func (e *Engine) harmless(name string) bool {
+	def, known := e.tools.Get(name)
+	return known && def.Harmless
 }
 
 // work lets the host run the call, which may move to the background.
