@@ -19,6 +19,7 @@ import (
 
 	"aalis/backend/fault"
 	"aalis/backend/provider"
+	"aalis/backend/room/local"
 	document "aalis/backend/settings"
 	"aalis/backend/text"
 )
@@ -32,6 +33,7 @@ type settings struct {
 	language   text.Language
 	listen     []string
 	providers  provider.Config
+	localRooms *local.Config  // nil: the local platform is not played
 	fixed      map[string]any // what the environment says of keys that the program writes, too; nil: nothing
 }
 
@@ -46,6 +48,9 @@ var configKeys = []string{"name", "language", "listen", "log_level", "providers"
 
 // documentKeys are the keys that stand in the file alone; package settings reads them.
 var documentKeys = []string{"settings", "plugins"}
+
+// fileKeys are all keys of config.yaml that are no variables.
+var fileKeys = append(slices.Clone(documentKeys), roomsKey)
 
 // written are the keys that the program writes as well: a variable stands before them until it does.
 var written = []string{"name", "language", "default_model"}
@@ -118,6 +123,7 @@ func (p *program) settings(listen []string) (settings, error) {
 		name:       r.name(),
 		language:   p.lang,
 		listen:     listen,
+		localRooms: r.localRooms(),
 		providers:  provider.Config{Providers: r.providers(), DefaultModel: r.text("default_model", ""), Getenv: os.Getenv},
 	}
 	for _, key := range written {
@@ -188,9 +194,9 @@ func (p *program) readConfig() (*viper.Viper, error) {
 	}
 	var mistakes []error
 	for key := range v.AllSettings() {
-		if !slices.Contains(configKeys, key) && !slices.Contains(documentKeys, key) {
+		if !slices.Contains(configKeys, key) && !slices.Contains(fileKeys, key) {
 			mistakes = append(mistakes, usage("config.mistake", "file", p.flags.config, "key", visibleLine(key), "problem",
-				text.New("config.unknown-key", "hint", hint(key, slices.Concat(configKeys, documentKeys)))))
+				text.New("config.unknown-key", "hint", hint(key, slices.Concat(configKeys, fileKeys)))))
 		}
 	}
 	for _, one := range document.CheckDocument(data) {

@@ -77,7 +77,7 @@ func (o opened) StopTurns(ctx context.Context) error { return o.b.StopTurns(ctx)
 // any goroutine. A folder in use gives a *store.Locked.
 func (s settings) open(ctx context.Context, log *slog.Logger, activate func() bool) (instance, error) {
 	b, err := backend.Open(ctx, backend.Config{
-		DataDir: s.dataDir, Name: s.name, Language: systemLanguage(), Document: s.configFile, Fixed: s.fixed, Listen: s.listen, Provider: s.providers,
+		DataDir: s.dataDir, Name: s.name, Language: systemLanguage(), Document: s.configFile, Fixed: s.fixed, Listen: s.listen, Provider: s.providers, LocalRooms: s.localRooms,
 		Pages: frontend.Dist(), Activate: activate, Version: Version, Log: log,
 	})
 	if err != nil {

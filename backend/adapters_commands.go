@@ -3,11 +3,15 @@ package backend
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"aalis/backend/command"
 	"aalis/backend/core"
+	"aalis/backend/event"
+	"aalis/backend/room"
 	"aalis/backend/settings/field"
+	"aalis/backend/text"
 )
 
 // commandsOf gives the commands what they do their work with.
@@ -47,4 +51,18 @@ func (b *Backend) modelOf(ctx context.Context, sessionID, platform string) (now 
 		all = append(all, c.Value)
 	}
 	return now, all, err
+}
+
+// roomCommands are the commands as rooms have them: the reply goes out into the room.
+type roomCommands struct{ b *Backend }
+
+func (r roomCommands) Knows(said string) bool { return r.b.commands.Knows(said) }
+
+func (r roomCommands) Run(ctx context.Context, sessionID string, by event.Actor, said string) (text.Text, error) {
+	return r.b.commands.Do(ctx, sessionID, by, said, func(ctx context.Context, reply text.Text) {
+		out := core.SendOut{Session: sessionID, Topic: room.TopicReply, Text: reply, Words: reply.In(r.b.language())}
+		if _, err := r.b.loop.Do(context.WithoutCancel(ctx), out); err != nil && !errors.Is(err, core.ErrClosed) {
+			r.b.log.Error("the answer to a command in a room is not written", "session", sessionID, "err", err)
+		}
+	}), nil
 }

@@ -15,6 +15,7 @@ import (
 	"aalis/backend/engine/native"
 	"aalis/backend/principal"
 	"aalis/backend/provider"
+	"aalis/backend/room"
 	"aalis/backend/settings"
 	"aalis/backend/settings/field"
 	"aalis/backend/store"
@@ -70,12 +71,13 @@ func (b *Backend) openSettings(models *provider.Set) (err error) {
 	}
 	b.settings = settings.New(settings.Options{
 		Document: b.document,
-		Plugins:  []field.Plugin{b.hostFields(), native.Fields(nativeHarness, b.models), subtask.Fields()},
+		Plugins:  []field.Plugin{b.hostFields(), native.Fields(nativeHarness, b.models), subtask.Fields(), room.Fields()},
 		// The program's own surfaces are platforms without types of chats.
 		Platforms: func() []settings.Platform {
-			return []settings.Platform{{ID: principal.SurfaceWeb}, {ID: principal.SurfaceCLI}, {ID: principal.SurfaceClient}}
+			return append([]settings.Platform{{ID: principal.SurfaceWeb}, {ID: principal.SurfaceCLI}, {ID: principal.SurfaceClient}}, b.platforms()...)
 		},
-		Home: principal.SurfaceWeb,
+		Claims: func(id string) string { return room.Claims(b.adapters, id) },
+		Home:   principal.SurfaceWeb,
 	})
 	return nil
 }

@@ -6,6 +6,7 @@
 //	Backend.Run                 serves until its context ends
 //	  turn.Reactor.Run          conducts turns
 //	  background.Registry.Run   has what went on without its turn
+//	  room.Service.Run          takes in what is said in rooms, sends what goes out
 //	  title.Run                 names what nobody named
 //	  command.Commands.Run      what is said to the program and takes long
 //	  core.Eraser               erases what was deleted
@@ -39,6 +40,8 @@ import (
 	"aalis/backend/provider"
 	"aalis/backend/provider/demo"
 	"aalis/backend/provider/openai"
+	"aalis/backend/room"
+	"aalis/backend/room/local"
 	"aalis/backend/server"
 	"aalis/backend/settings"
 	"aalis/backend/store"
@@ -66,10 +69,13 @@ type Config struct {
 	Listen   []string // loopback addresses; none is a free port
 	Provider provider.Config
 	Kinds    map[string]provider.Kind // further provider dialects, for tests
-	Pages    fs.FS                    // the built interface, nil for none
-	Activate func() bool              // shows the window, for a second start
-	Version  string
-	Log      *slog.Logger
+	// LocalRooms plays a chat platform inside the program; nil: there is none.
+	LocalRooms *local.Config
+	Rooms      []room.Adapter // further adapters of chat platforms, for tests
+	Pages      fs.FS          // the built interface, nil for none
+	Activate   func() bool    // shows the window, for a second start
+	Version    string
+	Log        *slog.Logger
 }
 
 // Ready is what is known once every listener accepts.
@@ -91,6 +97,9 @@ type Backend struct {
 	settings *settings.Service
 	models   *provider.Set
 	groups   []native.ToolGroup
+	adapters []room.Adapter
+	local    *local.Adapter // nil: none is played
+	rooms    *room.Service
 
 	checkpoints *checkpoint.Service
 	commands    *command.Commands
@@ -163,10 +172,11 @@ func Open(ctx context.Context, c Config) (*Backend, error) {
 }
 
 func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error) {
+	b.openRooms()
 	if err := b.openSettings(models); err != nil {
 		return err
 	}
-	if b.loop, err = core.New(core.Options{Store: b.store, Admission: b.approval, Effective: b.effective, Caps: b.caps, Log: b.log}); err != nil {
+	if b.loop, err = core.New(core.Options{Store: b.store, Admission: b.approval, Effective: b.effective, Caps: b.caps, Ruling: b.ruling, Log: b.log}); err != nil {
 		return err
 	}
 	b.settings.Attach(b.loop)
@@ -183,7 +193,8 @@ func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error
 		return err
 	}
 	b.attachments = attachment.New(attachment.Options{Loop: b.loop, Blobs: b.kept, Log: b.log})
-	b.groups = tools(b.config.DataDir, b.loop, b.tasks, b.attached, b.models)
+	b.rooms = room.New(room.Options{Loop: b.loop, Adapters: b.adapters, Commands: roomCommands{b}, Language: b.language, Log: b.log})
+	b.groups = append(tools(b.config.DataDir, b.loop, b.tasks, b.attached, b.models), roomTools{b}.groups()...)
 	registry := registry(b.groups)
 	bytes, err := blob.Open(filepath.Join(b.config.DataDir, "checkpoints"))
 	if err != nil {
@@ -205,10 +216,11 @@ func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error
 		Log:        b.log,
 	})
 	b.commands = b.commandsOf(folders)
-	if b.sessions, err = session.NewServer(session.Options{
-		Name: "aalis", AppName: b.name, Language: b.language, Loop: b.loop, Log: b.log,
-		Services: session.Services{Agent: agent{b.loop}, Settings: b.settings, Approvals: b.approval, Plans: true, Places: folders, Compression: b.turns, Commands: b.take, Checkpoints: kept, Attachments: b.attachments, Background: b.tasks, Display: display(registry), Usage: b.turns.Usage},
-	}); err != nil {
+	services := session.Services{Agent: agent{b.loop}, Settings: b.settings, Approvals: b.approval, Plans: true, Places: folders, Compression: b.turns, Commands: b.take, Checkpoints: kept, Attachments: b.attachments, Background: b.tasks, Display: display(registry), Usage: b.turns.Usage, Rooms: b.rooms}
+	if b.local != nil {
+		services.LocalRooms = localRooms{b.local}
+	}
+	if b.sessions, err = session.NewServer(session.Options{Name: "aalis", AppName: b.name, Language: b.language, Loop: b.loop, Log: b.log, Services: services}); err != nil {
 		return err
 	}
 	return b.openDoor(ctx)
@@ -270,6 +282,7 @@ func (b *Backend) Run(ctx context.Context, ready func(Ready)) error {
 	}
 	run("turns", b.turns.Run)
 	run("background tasks", b.tasks.Run)
+	run("rooms", b.rooms.Run)
 	run("titles", func(ctx context.Context) error {
 		return title.Run(ctx, title.Options{Loop: b.loop, Ask: b.turns.Title, Log: b.log})
 	})

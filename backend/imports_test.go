@@ -113,6 +113,7 @@ var alongside = []string{
 // only there. The program itself keeps the ladder.
 var spoken = map[string]string{
 	"backend/approval": "backend/wire/session", // presence and approvals are pushed to connections
+	"backend/room":     "backend/wire/session", // what a room is shows as items
 }
 
 type listed struct {

@@ -133,6 +133,31 @@ func (c *Commands) Take(ctx context.Context, in Call) (known bool, err error) {
 	return true, nil
 }
 
+// Knows reports whether something said is a command.
+func (c *Commands) Knows(said string) bool {
+	found, _ := parse(said)
+	return found != nil
+}
+
+// Do carries out what the owner said in a chat room, which is in the log already, and gives the reply.
+// What takes long is begun: reply is then nothing, and later is called with it, from Run.
+func (c *Commands) Do(ctx context.Context, sessionID string, by event.Actor, said string, later func(context.Context, text.Text)) text.Text {
+	found, rest := parse(said)
+	if found == nil {
+		return text.Text{}
+	}
+	one := call{Commands: c, Call: Call{Send: core.SendInput{Actor: by}, Manages: true}, sessionID: sessionID, rest: rest}
+	if !found.long {
+		return one.outcome(ctx, found)
+	}
+	select {
+	case c.long <- func(ctx context.Context) { later(ctx, one.outcome(ctx, found)) }:
+		return text.Text{}
+	default:
+		return text.New("command-reply.busy")
+	}
+}
+
 // parse finds the command of a message. A word is one only with nothing but white space around it.
 func parse(message string) (found *command, rest string) {
 	message, slash := strings.CutPrefix(strings.TrimSpace(message), "/")
@@ -153,6 +178,11 @@ func parse(message string) (found *command, rest string) {
 
 // answer runs a command and says what came of it.
 func (c call) answer(ctx context.Context, cmd *command, input string) {
+	c.reply(ctx, cmd, input, c.outcome(ctx, cmd))
+}
+
+// outcome runs a command.
+func (c call) outcome(ctx context.Context, cmd *command) text.Text {
 	words, err := cmd.run(ctx, c)
 	if err != nil {
 		f := fault.Of(err)
@@ -161,7 +191,7 @@ func (c call) answer(ctx context.Context, cmd *command, input string) {
 		}
 		words = f.Message
 	}
-	c.reply(ctx, cmd, input, words)
+	return words
 }
 
 func (c call) reply(ctx context.Context, cmd *command, input string, words text.Text) {

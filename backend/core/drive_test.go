@@ -11,6 +11,7 @@ import (
 	"aalis/backend/event"
 	"aalis/backend/fault"
 	"aalis/backend/store"
+	"aalis/backend/text"
 )
 
 // driver plays clients and an engine at random: it remembers the ids it was given and uses them,
@@ -22,6 +23,7 @@ type driver struct {
 	sessions, turns, messages, thoughts, calls, actions, inputs, tasks []string
 	of                                                                 map[string]string // message, thought or call → turn
 	said                                                               int
+	rooms, sent                                                        []string // what went out, by event id
 }
 
 func newDriver(loop *core.Loop, choose func(int) int) *driver {
@@ -47,6 +49,7 @@ func (d *driver) step() error {
 		d.silent, d.stop, d.join, d.rename, d.archive, d.remove, d.seen, d.rewind, d.notice, d.account, d.erase, d.again,
 		d.change, d.withdraw, d.plan, d.move, d.move, d.endTask,
 		d.delegate, d.delegate, d.tell, d.look, d.stopSubtask, d.dropSubtask,
+		d.receive, d.receive, d.receive, d.sendOut, d.sendByTool, d.settle, d.settle,
 	}
 	err := steps[d.choose(len(steps))]()
 	if err == nil || errors.Is(err, core.ErrTurnOver) || errors.Is(err, core.ErrItemClosed) || errors.Is(err, store.ErrInvalid) {
@@ -321,5 +324,65 @@ func (d *driver) dropSubtask() error {
 
 func (d *driver) erase() error {
 	_, err := d.do(core.EraseDeleted{})
+	return err
+}
+
+// receive has somebody say or do something in one of three rooms.
+func (d *driver) receive() error {
+	d.said++
+	n := d.choose(3)
+	address := fmt.Sprint("local:1:group:", n)
+	c := core.Receive{
+		Actor:  event.Actor{Kind: "user", Platform: "local", UserID: "ann", Via: "room"},
+		Window: core.Window{Address: address, Platform: "local", Instance: fmt.Sprint("local:", d.choose(2)), Account: "1", Type: "group", MultiParty: n > 0, Name: "a room"},
+		Input:  event.Input{Text: fmt.Sprint("words ", d.said), Speaker: event.Speaker{Platform: "local", UserID: "ann"}},
+		Key:    fmt.Sprint("i:", d.said/2), Mentioned: d.choose(2) == 0,
+	}
+	if d.choose(5) == 0 {
+		c.Notice, c.Calls = &event.Notice{Topic: "poke", Text: text.Plain("poked")}, d.choose(2) == 0
+	}
+	r, err := d.do(c)
+	if err == nil && r.SessionID != "" {
+		d.sessions, d.rooms = append(d.sessions, r.SessionID), append(d.rooms, r.SessionID)
+		d.inputs, d.of[r.EventID] = append(d.inputs, r.EventID), r.SessionID
+	}
+	return err
+}
+
+func (d *driver) sendOut() error {
+	session := pick(d, d.sessions)
+	if d.choose(2) == 0 {
+		session = pick(d, d.rooms)
+	}
+	r, err := d.do(core.SendOut{Session: session, Text: text.Plain("not hers"), Attachments: []event.Attachment{{Kind: "file", Name: "a"}}})
+	if err == nil {
+		d.sent = append(d.sent, r.EventID)
+	}
+	return err
+}
+
+func (d *driver) sendByTool() error {
+	call := pick(d, d.calls)
+	r, err := d.do(core.SendByTool{Turn: d.of[call], CallID: call, Out: event.Outgoing{Room: pick(d, d.rooms), Text: "not streamed"}})
+	if err == nil {
+		d.sent = append(d.sent, r.EventID)
+	}
+	return err
+}
+
+// settle answers something that is on its way, or was.
+func (d *driver) settle() error {
+	id := pick(d, d.sent)
+	if d.choose(2) == 0 {
+		_ = d.loop.Read(context.Background(), func(tx *store.ReadTx) error {
+			all, err := tx.PendingDeliveries()
+			if len(all) > 0 {
+				id = all[d.choose(len(all))].EventID
+			}
+			return err
+		})
+	}
+	state := []string{event.DeliveryAccepted, event.DeliveryRefused, event.DeliveryPartial, event.DeliveryUnknown}[d.choose(4)]
+	_, err := d.do(core.SettleDelivery{EventID: id, Result: event.Delivery{State: state}})
 	return err
 }

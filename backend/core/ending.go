@@ -62,7 +62,7 @@ func (w *write) closeItems(t store.Turn, e ending, events []event.Event) error {
 			if e.outcome == event.Errored {
 				finish = "error"
 			}
-			d, err = w.messageEnd(t, event.Message{MessageID: p.MessageID, Aborted: true, Finish: finish})
+			d, err = w.messageEnd(t, event.Message{MessageID: p.MessageID, Aborted: true, Finish: finish}, false)
 		case event.ReasoningStart:
 			if thought[ev.ID] {
 				continue

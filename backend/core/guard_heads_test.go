@@ -125,8 +125,11 @@ func count(tx *store.ReadTx) (map[int64]*tally, []store.Session, error) {
 			}
 		}
 		c.Pending = int64(len(c.actions))
-		if s.ParentSID != 0 {
+		switch {
+		case s.ParentSID != 0:
 			c.List = store.ListChild
+		case s.Kind == "room":
+			c.List = store.ListRoom
 		}
 		if c.archived {
 			c.List += store.ListArchived

@@ -38,6 +38,7 @@ type Options struct {
 	Admission Admission // nil: nobody is ever there
 	Effective Effective // nil: turns do not record their settings
 	Caps      Caps      // nil: DefaultTaskCaps
+	Ruling    Ruling    // nil: nobody serves rooms
 	Log       *slog.Logger
 	RingBytes int // 0 for the default
 }
@@ -48,11 +49,13 @@ type Loop struct {
 	admit Admission
 	// effective is asked for what turns are recorded with; nil without settings.
 	effective Effective
-	caps      Caps
-	log       *slog.Logger
-	epoch     string
-	ring      *ring
-	items     *openItems
+	// ruling is asked what is set for a room; nil where nobody serves rooms, so that nothing goes out.
+	ruling Ruling
+	caps   Caps
+	log    *slog.Logger
+	epoch  string
+	ring   *ring
+	items  *openItems
 
 	mu      sync.Mutex // guards inbox and stopped
 	inbox   []job
@@ -108,7 +111,8 @@ func New(o Options) (*Loop, error) {
 		o.RingBytes = ringMax
 	}
 	return &Loop{
-		st: o.Store, admit: o.Admission, effective: o.Effective, caps: o.Caps, log: o.Log, epoch: event.NewID(), ring: newRing(o.RingBytes, tick), items: newOpenItems(),
+		st: o.Store, admit: o.Admission, effective: o.Effective, caps: o.Caps, ruling: o.Ruling, log: o.Log, epoch: event.NewID(), ring: newRing(o.RingBytes, tick),
+		items:  newOpenItems(),
 		signal: make(chan struct{}, 1), commits: newBroadcast(), tick: tick, waiting: newWaiting(),
 	}, nil
 }

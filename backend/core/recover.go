@@ -9,7 +9,7 @@ import (
 )
 
 // Recover puts the log in order after whatever ended the last process, before anything is served:
-// running turns end as interrupted, background tasks as aborted, queues open their turns, erasures
+// running turns end as interrupted, what was on its way into rooms as unknown, background tasks as aborted, queues open their turns, erasures
 // go on. Kernel 9. It runs while Run runs and is safe to repeat.
 func Recover(ctx context.Context, l *Loop) error {
 	var running []store.Turn
@@ -26,6 +26,9 @@ func Recover(ctx context.Context, l *Loop) error {
 		if _, err := l.Do(ctx, StopTurn{Turn: t.ID, Interrupted: true}); err != nil {
 			return fmt.Errorf("ending turn %s: %w", t.ID, err)
 		}
+	}
+	if _, err := l.Do(ctx, CutDeliveries{}); err != nil {
+		return fmt.Errorf("settling what was on its way: %w", err)
 	}
 	// Before the queues: what it tells her waits in them.
 	if _, err := l.Do(ctx, CutTasks{}); err != nil {

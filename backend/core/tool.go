@@ -145,7 +145,11 @@ func (w *write) finishCall(t store.Turn, called event.Event, call event.Call, r 
 	if r.Status == event.ResultSucceeded {
 		x = event.Execution{ExecutionID: call.ExecutionID, Status: "succeeded"}
 	}
-	_, err := w.append(
+	var err error
+	if _, r.Sent, err = w.Delivery(called.ID); err != nil {
+		return err
+	}
+	_, err = w.append(
 		t.SID,
 		event.Draft{Turn: t.ID, Parent: called.ID, Actor: event.System(), Payload: x, RejectIfParentHas: []event.Kind{event.ToolResult}},
 		event.Draft{

@@ -245,21 +245,37 @@ func (c EndMessage) run(w *write) (Receipt, error) {
 		}
 	}
 	c.Message.Final = c.Last && !r.Waiting
-	d, err := w.messageEnd(t, c.Message)
+	d, err := w.messageEnd(t, c.Message, r.Waiting)
 	if err != nil {
 		return Receipt{}, err
 	}
-	if _, err := w.append(t.SID, d); err != nil {
+	got, err := w.append(t.SID, d)
+	if err != nil {
 		return Receipt{}, err
 	}
-	if c.Message.Final {
+	m, _ := d.Payload.(event.Message)
+	if m.Sent {
+		if _, err := w.append(t.SID, w.pending(got[0].ID, t.ID, event.Delivery{Kind: event.DeliversMessage})); err != nil {
+			return Receipt{}, err
+		}
+	}
+	switch {
+	case m.Fleeting:
+		err = w.closeTurn(t, ending{outcome: event.Silent, limit: c.Limit})
+	case m.Final:
 		err = w.closeTurn(t, ending{outcome: event.Replied, limit: c.Limit})
 	}
 	return r, err
 }
 
-func (w *write) messageEnd(t store.Turn, m event.Message) (event.Draft, error) {
+// messageEnd completes a message. In a room the last of a turn goes out, unless she has nothing to say;
+// all others are kept back. overtaken: it would have been the last, had nothing been said meanwhile.
+func (w *write) messageEnd(t store.Turn, m event.Message, overtaken bool) (event.Draft, error) {
 	start, p, err := opened[event.MessageStart](w, t, m.MessageID)
+	if err != nil {
+		return event.Draft{}, err
+	}
+	s, err := w.SessionBySID(t.SID)
 	if err != nil {
 		return event.Draft{}, err
 	}
@@ -276,6 +292,12 @@ func (w *write) messageEnd(t store.Turn, m event.Message) (event.Draft, error) {
 		said = m.Text
 	}
 	m.Text, m.Step, m.StartedAt = said, p.Step, start.At
+	if s.Kind == "room" && m.Final {
+		m.Fleeting = silent(m)
+		m.Final = !m.Fleeting
+		m.Sent = m.Final && w.loop.ruling != nil
+	}
+	withhold(s, &m, overtaken)
 	d := event.Draft{Turn: t.ID, Parent: start.ID, Actor: event.Agent(), Payload: m, RejectIfParentHas: []event.Kind{event.AgentMessage}}
 	if m.Final {
 		d.IdemKey = "k:run:" + t.ID + ":agent:message"

@@ -82,7 +82,7 @@ type Turn struct {
 	TurnID    string
 	Continue  bool   // opened by turn/continue: no new input, a fresh tool budget
 	Subtask   bool   // the session works for the one above it, which reads its last words
-	Guests    bool   // others than the owner may speak here: nothing runs unasked that would ask elsewhere
+	Guests    bool   // others than the owner are heard: no rule spares the owner a question, and what is not harmless is asked
 	Model     string // entry id "<provider>/<model>" this turn is bound to, "" for what is set
 	Place     Place
 	ToolLimit int      // model calls with tool calls allowed in this turn, 0 for what is set
@@ -90,6 +90,7 @@ type Turn struct {
 	// Context is the tokens of the newest call of the session and its answer, as a provider counted them;
 	// 0 when none did.
 	Context int
+	Room    string // what the model is told of the chat room the session is; "" for none
 }
 
 // Settings are a session's values of the fields its engine declared.
@@ -162,7 +163,7 @@ type File struct {
 type MessageEnd struct {
 	MessageID    string
 	Text         string // the whole text: the concatenation of its pieces
-	FinishReason string
+	FinishReason string // "retry": this version is thrown away, and another follows
 	Provider     string
 	Model        string
 	Prompt       int // tokens of this turn's last call; 0 when not reported

@@ -22,6 +22,8 @@ type Input struct {
 	State       string          `json:"inputState"`
 	// FromTurn is the turn of the session above in which she said it to her sub-task.
 	FromTurn string `json:"fromTurn,omitempty"`
+	// Body is what an archive has of an old input whose text and attachments were not recorded.
+	Body string `json:"body,omitempty"`
 }
 
 // Speaker is a person, as shown.
@@ -111,13 +113,12 @@ type Message struct {
 	Completion  int          `json:"completionTokens,omitempty"`
 	External    bool         `json:"external,omitempty"`
 	StartedAt   int64        `json:"startedAt"`
-}
-
-// Delivery is the fate of something sent into a room.
-type Delivery struct {
-	State      string `json:"state"`
-	Reason     string `json:"reason,omitempty"`
-	SentToRoom bool   `json:"sentToRoom,omitempty"`
+	// Sent: it goes out into a room, and what became of it is told by delivery.updated. Withheld is why
+	// a message in a room does not go out.
+	Sent     bool   `json:"sent,omitempty"`
+	Withheld string `json:"withheld,omitempty"`
+	// Fleeting: it is seen live only, and is no part of the conversation.
+	Fleeting bool `json:"fleeting,omitempty"`
 }
 
 // ReasoningStart opens a stretch of thinking.
@@ -143,6 +144,5 @@ func (Interrupt) EventKind() Kind      { return UserInterrupt }
 func (Chat) EventKind() Kind           { return ChatMessage }
 func (MessageStart) EventKind() Kind   { return MessageStarted }
 func (Message) EventKind() Kind        { return AgentMessage }
-func (Delivery) EventKind() Kind       { return DeliveryUpdated }
 func (ReasoningStart) EventKind() Kind { return ReasoningStarted }
 func (Reasoning) EventKind() Kind      { return AgentReasoning }

@@ -44,6 +44,10 @@ type Updated struct {
 	Gate     *string `json:"gate,omitempty"` // open, locked, closed
 	Archived *bool   `json:"archived,omitempty"`
 	Reason   string  `json:"reason,omitempty"`
+	// Of a room: the adapter that takes it over now, its window, and the name that follows the window's.
+	Instance *string `json:"instance,omitempty"`
+	Chat     *Window `json:"chat,omitempty"`
+	Name     *string `json:"name,omitempty"`
 }
 
 // Deleted is the tombstone; payloads are erased after it.
@@ -123,6 +127,13 @@ type Notice struct {
 	Platform string `json:"platform,omitempty"`
 	// Refused is set when the notice says that a model would not be shown files. No client is sent it.
 	Refused *RefusedFiles `json:"refused,omitempty"`
+	// Outbound: it goes out into a room, and is part of the conversation once it was taken there.
+	Outbound bool `json:"outbound,omitempty"`
+	// Happened is set for what happened on a platform. Source is then what a turn that it opens is from.
+	Happened  bool     `json:"happened,omitempty"`
+	Source    string   `json:"source,omitempty"`
+	Speaker   *Speaker `json:"speaker,omitempty"` // whose doing it was
+	Addressed *bool    `json:"addressed,omitempty"`
 }
 
 // RefusedFiles are files that a model, by its entry id, would not be shown; Blobs are their hashes.

@@ -131,6 +131,8 @@ type Result struct {
 	Truncated   bool   `json:"truncated,omitempty"`
 	TaskID      string `json:"taskId,omitempty"`
 	NotExecuted bool   `json:"notExecuted,omitempty"`
+	// Sent: the call sent something into a room, and what became of it is told by delivery.updated.
+	Sent bool `json:"sent,omitempty"`
 	// Card is what the session protocol shows beside the result, so that a completed card needs
 	// no other event (Spec SP-REFR-03).
 	Card *Card `json:"card,omitempty"`

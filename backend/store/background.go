@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -174,7 +175,11 @@ func waiting(r row) (in event.Waiting, ok bool, err error) {
 		}
 	case event.Notice:
 		in.Notice = &p
-		in.Speaker, in.State = event.Speaker{Platform: p.Platform, Source: p.Topic}, p.State
+		in.State, in.Addressed = p.State, p.Addressed
+		if p.Speaker != nil {
+			in.Speaker = *p.Speaker
+		}
+		in.Speaker.Platform, in.Speaker.Source = p.Platform, cmp.Or(p.Source, p.Topic)
 	default:
 		return in, false, nil
 	}

@@ -41,7 +41,7 @@ func (tx *Tx) Erase(sid int64) (done bool, err error) {
 	for _, sql := range []string{
 		"DELETE FROM delta_folds WHERE sid = ?", "DELETE FROM blob_refs WHERE sid = ?", "DELETE FROM inputs WHERE sid = ?",
 		"DELETE FROM actions WHERE sid = ?", "DELETE FROM work_items WHERE sid = ?", "DELETE FROM background_tasks WHERE sid = ?",
-		"DELETE FROM session_reads WHERE sid = ?", "DELETE FROM checkpoints WHERE sid = ?",
+		"DELETE FROM session_reads WHERE sid = ?", "DELETE FROM checkpoints WHERE sid = ?", "DELETE FROM deliveries WHERE sid = ?",
 	} {
 		if _, err := tx.c.exec(sql, sid); err != nil {
 			return false, fmt.Errorf("erasing session %s: %w", s.ID, err)

@@ -12,8 +12,8 @@ type Timeline struct {
 	Above int64 // only events with a higher seq: what was cleared lies at or below it
 	Below int64 // only events with a lower seq
 	Kinds []event.Kind
-	// Without is a turn whose events are left out: the running one. "" for none.
-	Without string
+	// Without are turns whose events are left out: those that are not concluded.
+	Without []string
 }
 
 func (q Timeline) query() (string, []any) {
@@ -21,14 +21,20 @@ func (q Timeline) query() (string, []any) {
 	for _, k := range q.Kinds {
 		args = append(args, string(k))
 	}
+	for _, turn := range q.Without {
+		args = append(args, turn)
+	}
 	// The + keeps the planner on the key: an index on type would need a sort of the whole session.
-	return "SELECT " + eventColumns + eventFrom + `WHERE e.key > ? AND e.key < ? AND +e.type IN (` +
-		strings.TrimSuffix(strings.Repeat("?,", len(q.Kinds)), ",") + `) AND (e.turn_id IS NULL OR e.turn_id <> ?
-		AND NOT EXISTS (SELECT 1 FROM dead_turns d WHERE d.sid = e.sid AND d.turn_id = e.turn_id)) ORDER BY e.key DESC`, append(args, q.Without)
+	return "SELECT " + eventColumns + eventFrom + `WHERE e.key > ? AND e.key < ? AND +e.type IN (` + marks(len(q.Kinds)) + `) AND (e.turn_id IS NULL
+		OR e.turn_id NOT IN (` + marks(len(q.Without)) + `) AND NOT EXISTS (SELECT 1 FROM dead_turns d WHERE d.sid = e.sid AND d.turn_id = e.turn_id))
+		AND NOT (+e.type = 'host.notice' AND EXISTS (SELECT 1 FROM deliveries d WHERE d.event_id = e.id AND (d.kind = 'aside' OR d.kind = 'notice' AND d.state <> 'accepted')))
+		ORDER BY e.key DESC`, args
 }
 
+func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
+
 // Timeline calls each with the events of a page, newest first, until it returns false. Events of
-// dead turns are left out. The cost depends on how far each reads, not on the session's length.
+// dead turns are left out, and notices that no platform took. The cost depends on how far each reads, not on the session's length.
 func (r reads) Timeline(q Timeline, each func(event.Event) (more bool, err error)) error {
 	query, args := q.query()
 	return r.each(query, args, func(w row) error {

@@ -36,7 +36,7 @@ func (tx *Tx) rebuild() error {
 		"PRAGMA defer_foreign_keys=ON",
 		"DELETE FROM turns WHERE sid IN " + alive, "DELETE FROM inputs WHERE sid IN " + alive, "DELETE FROM actions WHERE sid IN " + alive,
 		"DELETE FROM dead_turns WHERE sid IN " + alive, "DELETE FROM background_tasks WHERE sid IN " + alive,
-		"DELETE FROM blob_refs WHERE sid IN " + alive,
+		"DELETE FROM blob_refs WHERE sid IN " + alive, "DELETE FROM deliveries WHERE sid IN " + alive,
 		"DELETE FROM work_items WHERE execution_mode = 'inproc' AND sid IN " + alive,
 		"DELETE FROM sessions WHERE sid IN " + alive, "DELETE FROM session_heads WHERE list <> 9",
 	} {
@@ -108,7 +108,7 @@ func (tx *Tx) bare(sid, after int64) ([]event.Event, error) {
 // Projections dumps every projection as text, one line a row, for comparing.
 func (s *Store) Projections() (map[string][]string, error) {
 	out := map[string][]string{}
-	for _, table := range []string{"sessions", "session_heads", "turns", "inputs", "actions", "dead_turns", "background_tasks", "work_items"} {
+	for _, table := range []string{"sessions", "session_heads", "turns", "inputs", "actions", "dead_turns", "background_tasks", "work_items", "deliveries"} {
 		if err := s.writer.query("SELECT * FROM "+table+" ORDER BY 1, 2", nil, func(w row) error {
 			out[table] = append(out[table], fmt.Sprint([]any(anys(w))...))
 			return nil

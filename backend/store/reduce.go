@@ -33,7 +33,7 @@ var reducers = map[event.Kind]reducer{
 	event.TurnEnded:          reduceTurnEnded,
 	event.MessageStarted:     nil,
 	event.AgentMessage:       reduceMessage,
-	event.DeliveryUpdated:    nil,
+	event.DeliveryUpdated:    reduceDelivery,
 	event.ReasoningStarted:   nil,
 	event.AgentReasoning:     nil,
 	event.ModelCalled:        reduceModelCalled,
@@ -144,6 +144,9 @@ func reduceUpdated(tx *Tx, h *Head, e event.Event) error {
 		if _, err := tx.c.exec("UPDATE sessions SET archived_at = ? WHERE sid = ?", zero(at), e.SID); err != nil {
 			return err
 		}
+	}
+	if err := reduceWindow(tx, e.SID, u); err != nil {
+		return err
 	}
 	h.RecordAt = e.At
 	return tx.touch(e.SID)

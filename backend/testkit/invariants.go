@@ -85,7 +85,7 @@ func (c *checker) numbers() {
 }
 
 // indexes holds the rows of text to their numbering: 0, 1, 2… over her words in a turn, which the chat API
-// shows as delta_index, and over everything else in its item.
+// shows as delta_index, and over everything else in its item; words of no turn are such.
 func (c *checker) indexes() {
 	c.t.Helper()
 	turn, next := map[int64]string{}, map[string]int64{}
@@ -95,7 +95,7 @@ func (c *checker) indexes() {
 			continue
 		}
 		series := fmt.Sprint(r.Start)
-		if r.Kind == event.TextDelta {
+		if r.Kind == event.TextDelta && turn[r.Start] != "" {
 			series = turn[r.Start]
 		}
 		if r.Idx != next[series] {

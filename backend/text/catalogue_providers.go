@@ -43,7 +43,7 @@ var providers = area{
 	// The demo engine speaks as itself.
 	"demo.hello":       {en: "I am the demo engine: no model, only a program that shows how Aalis works. You said:\n\n{words}\n\n", zh: "我是演示引擎：不是模型，只是一个展示 Aalis 如何工作的程序。你说：\n\n{words}\n\n"},
 	"demo.empty":       {en: "I am the demo engine and was told nothing.", zh: "我是演示引擎，没有收到任何话。"},
-	"demo.how":         {en: "Lines I obey, each on a line of its own: run: <command>, background: <command>, write: <path> (its body on the next lines), read: <path>, plan: <a; b; c>, subtask: <what; more lines>, wait: <seconds> for sub-tasks, think: <words>, slow: <n>, fail: <reason>. For real answers, name a provider in config.yaml.", zh: "我能执行这些指令，每条单独一行：run: <命令>、background: <命令>、write: <路径>（内容写在后面几行）、read: <路径>、plan: <a; b; c>、subtask: <做什么; 更多行>、wait: <秒数>（等子任务）、think: <文字>、slow: <n>、fail: <原因>。想要真正的回答，请在 config.yaml 里配置提供方。"},
+	"demo.how":         {en: "Lines I obey, each on a line of its own: run: <command>, background: <command>, write: <path> (its body on the next lines), read: <path>, plan: <a; b; c>, subtask: <what; more lines>, wait: <seconds> for sub-tasks, send: <room> <words>, think: <words>, slow: <n>, fail: <reason>. For real answers, name a provider in config.yaml.", zh: "我能执行这些指令，每条单独一行：run: <命令>、background: <命令>、write: <路径>（内容写在后面几行）、read: <路径>、plan: <a; b; c>、subtask: <做什么; 更多行>、wait: <秒数>（等子任务）、send: <房间> <文字>、think: <文字>、slow: <n>、fail: <原因>。想要真正的回答，请在 config.yaml 里配置提供方。"},
 	"demo.done":        {en: "Done: that was everything I was told to do.", zh: "完成：要我做的都做了。"},
 	"demo.result":      {en: "`{what}` came back with:\n\n{words}\n\n", zh: "`{what}` 的返回：\n\n{words}\n\n"},
 	"demo.result-none": {en: "`{what}` came back with nothing.\n\n", zh: "`{what}` 没有返回内容。\n\n"},

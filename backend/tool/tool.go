@@ -38,6 +38,9 @@ type Definition struct {
 	Example     json.RawMessage // arguments that meet Params; shown to a model that got them wrong
 	Effect      Effect
 	Display     *Display // how a card shows it; nil: the generic card
+	// Harmless says that anybody may have it called: it shows and changes nothing but what belongs to the
+	// conversation. All others are asked about where others than the owner are heard (decisions H6).
+	Harmless bool
 	// Movable says that its calls may go on in the background: prepare gives a Move with each, and the
 	// model gets one more argument, BackgroundArg, with which it asks for that at once.
 	Movable bool

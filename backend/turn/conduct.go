@@ -45,7 +45,7 @@ func (r *Reactor) conduct(ctx, write context.Context, t *running, end ending) {
 // open reads what the engine is told; nil when the turn is over already.
 func (r *Reactor) open(ctx context.Context, t *running) (*host, error) {
 	var row store.Turn
-	var session, root store.Session
+	var session store.Session
 	var begun event.Event
 	var size int
 	if err := r.loop.Read(ctx, func(tx *store.ReadTx) (err error) {
@@ -53,9 +53,6 @@ func (r *Reactor) open(ctx context.Context, t *running) (*host, error) {
 			return err
 		}
 		if session, err = tx.SessionBySID(row.SID); err != nil {
-			return err
-		}
-		if root, err = tx.SessionBySID(session.RootSID); err != nil {
 			return err
 		}
 		if begun, _, err = tx.EventAt(row.SID, row.StartedSeq); err != nil {
@@ -75,7 +72,7 @@ func (r *Reactor) open(ctx context.Context, t *running) (*host, error) {
 	start, _ := begun.Payload.(event.TurnStart) // erased with its session, which stops the turn
 	h := &host{reactor: r, turn: t, sid: row.SID, harness: session.Harness, step: 1}
 	h.told = r.told(session, start.Platform)
-	h.told.TurnID, h.told.Continue, h.told.Context, h.told.Guests = t.id, start.Resume, size, root.Kind == "room"
+	h.told.TurnID, h.told.Continue, h.told.Context = t.id, start.Resume, size
 	h.told.Model = start.Model
 	return h, nil
 }
@@ -95,7 +92,9 @@ func counted(tx *store.ReadTx, sid int64) (int, error) {
 
 // told is what an engine is told of a session, whatever the turn.
 func (r *Reactor) told(s store.Session, platform string) engine.Turn {
-	t := engine.Turn{SessionID: s.ID, Subtask: s.Origin == "task", Place: r.options.Place(s.Place), ToolLimit: r.options.ToolLimit}
+	t := engine.Turn{
+		SessionID: s.ID, Subtask: s.Origin == "task", Place: r.options.Place(s.Place), ToolLimit: r.options.ToolLimit, Room: roomWords(s), Guests: core.IsWindow(s.Place),
+	}
 	if r.options.Settings != nil {
 		t.Settings = settings{reactor: r, session: s.ID, harness: s.Harness, platform: platform}
 	}

@@ -78,7 +78,7 @@ func (h *host) Join(ctx context.Context) ([]engine.Input, error) {
 			inputs = append(inputs, engine.Input{EventID: in.EventID, Text: body(*in.Notice), Notice: true})
 			continue
 		}
-		inputs = append(inputs, engine.Input{EventID: in.EventID, Text: in.Text, Speaker: speaker(in.Input), Files: files{read: h.reactor.options.Files}.of(in.Input)})
+		inputs = append(inputs, engine.Input{EventID: in.EventID, Text: words(in.Input), Speaker: speaker(in.Input), Files: files{read: h.reactor.options.Files}.of(in.Input)})
 	}
 	return inputs, nil
 }
@@ -126,6 +126,7 @@ func (h *host) EndMessage(ctx context.Context, m engine.MessageEnd) error {
 func message(m engine.MessageEnd) event.Message {
 	return event.Message{
 		MessageID: m.MessageID, Text: m.Text, Finish: m.FinishReason, Provider: m.Provider, Model: m.Model, Prompt: m.Prompt, Completion: m.Completion,
+		Aborted: m.FinishReason == event.FinishRetry,
 	}
 }
 

@@ -314,7 +314,7 @@ func TestWhatAnEngineIsToldOfItsSession(t *testing.T) {
 	})
 	bubble(t, setup{engines: engines("aalis", tell)}, func(r *rig) {
 		own := r.session()
-		room := r.do(core.CreateSession{Actor: owner, Kind: "room", ExtKey: "onebot:1:group:2", Platform: "onebot"}).SessionID
+		room := r.do(core.CreateSession{Actor: owner, Kind: "room", ExtKey: "onebot:1:group:2", Platform: "onebot", Place: "window:onebot:1:group:2"}).SessionID
 		for _, c := range []struct {
 			parent string
 			guests bool

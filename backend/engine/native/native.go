@@ -106,7 +106,7 @@ func (e *Engine) prompt(t engine.Turn, s set) (string, error) {
 	var out bytes.Buffer
 	err := prompt.Execute(&out, map[string]any{
 		"Name": e.name, "Date": time.Now().Format("Monday, 2 January 2006"), "System": runtime.GOOS, "Place": t.Place.Root,
-		"Persona": s.persona, "Extra": s.extra, "Subtask": t.Subtask,
+		"Persona": s.persona, "Extra": s.extra, "Subtask": t.Subtask, "Room": t.Room,
 	})
 	if err != nil {
 		return "", fmt.Errorf("rendering prompt: %w", err)

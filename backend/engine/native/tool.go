@@ -97,7 +97,7 @@ func (r *run) outcome(ctx context.Context, c *proposed, args json.RawMessage, ba
 	if judged.Verdict == rule.Deny {
 		return engine.ToolResult{Status: engine.ToolDenied, Text: "Not run: a rule of the owner's forbids it (" + judged.Rule + "). Do not try the same by another way; say what you wanted to do.", NotExecuted: true}, nil
 	}
-	if judged.asks(prepared) {
+	if judged.asks(prepared) || r.turn.Guests && !r.engine.harmless(c.name) {
 		denied, err := r.approve(ctx, c, prepared.Facts)
 		if err != nil || denied != nil {
 			return deref(denied), err
@@ -117,6 +117,12 @@ func (r *run) outcome(ctx context.Context, c *proposed, args json.RawMessage, ba
 		}
 	}
 	return r.execute(ctx, c, prepared)
+}
+
+// harmless reports whether a tool may be called for anybody.
+func (e *Engine) harmless(name string) bool {
+	def, known := e.tools.Get(name)
+	return known && def.Harmless
 }
 
 // work lets the host run the call, which may move to the background.

@@ -26,9 +26,11 @@ func user(words string) provider.Request {
 	return provider.Request{Tools: tools, Messages: []provider.Message{{Role: provider.RoleUser, Text: words}}}
 }
 
-func withPlan(words string) provider.Request {
+func withPlan(words string) provider.Request { return with(words, "update_plan") }
+
+func with(words, tool string) provider.Request {
 	req := user(words)
-	req.Tools = append(slices.Clone(req.Tools), provider.ToolSpec{Name: "update_plan"})
+	req.Tools = append(slices.Clone(req.Tools), provider.ToolSpec{Name: tool})
 	return req
 }
 
@@ -60,7 +62,7 @@ func TestDemo(t *testing.T) {
 		{
 			Name: "says back what it was told", Request: user("hello"),
 			Want: providertest.Answer{Finish: "stop", Text: "I am the demo engine: no model, only a program that shows how Aalis works. You said:\n\n> hello\n\n" +
-				"Lines I obey, each on a line of its own: run: <command>, background: <command>, write: <path> (its body on the next lines), read: <path>, plan: <a; b; c>, subtask: <what; more lines>, wait: <seconds> for sub-tasks, think: <words>, slow: <n>, fail: <reason>. For real answers, name a provider in config.yaml."},
+				"Lines I obey, each on a line of its own: run: <command>, background: <command>, write: <path> (its body on the next lines), read: <path>, plan: <a; b; c>, subtask: <what; more lines>, wait: <seconds> for sub-tasks, send: <room> <words>, think: <words>, slow: <n>, fail: <reason>. For real answers, name a provider in config.yaml."},
 		},
 		{Name: "in the owner's language", Request: user("slow: 2\n好"), Want: providertest.Answer{Finish: "stop", Text: "1 2 \n\n完成：要我做的都做了。"}},
 		{Name: "thinks and calls", Request: both, Want: providertest.Answer{
@@ -71,6 +73,9 @@ func TestDemo(t *testing.T) {
 		}},
 		{Name: "ends after the last result", Request: answered(answered(both, "run_command", "a"), "read_file", " "), Want: providertest.Answer{
 			Finish: "stop", Text: "`read: notes.txt` came back with nothing.\n\n`plan: a; b` needs the tool update_plan, which I am not offered in this turn.\n\n" + done,
+		}},
+		{Name: "sends into a room, behind a mention", Request: with("@Aalis send: tea The tea is ready.", "send_message"), Want: providertest.Answer{
+			Finish: "tool_calls", Calls: []providertest.Call{{Name: "send_message", Args: `{"room":"tea","text":"The tea is ready."}`}},
 		}},
 		{Name: "plans", Request: withPlan("plan: a; b;"), Want: providertest.Answer{
 			Finish: "tool_calls", Calls: []providertest.Call{{Name: "update_plan", Args: `{"entries":[{"title":"a","status":"in-progress"},{"title":"b","status":"not-started"}]}`}},

@@ -14,7 +14,7 @@ type directive struct {
 }
 
 // verbs are the words that begin a directive. Those without a case in answer come with their tools.
-var verbs = []string{"run", "background", "write", "read", "plan", "think", "subtask", "wait", "slow", "fail"}
+var verbs = []string{"run", "background", "write", "read", "plan", "think", "subtask", "wait", "send", "slow", "fail"}
 
 // directives reads them in order. A body ends at the next directive or the end of the message.
 func directives(words string) []directive {
@@ -42,6 +42,9 @@ func directives(words string) []directive {
 }
 
 func parse(line string) (verb, rest string, ok bool) {
+	if mention, rest, found := strings.Cut(line, " "); found && strings.HasPrefix(mention, "@") {
+		line = rest // in a room a line may begin with her name
+	}
 	before, after, found := strings.Cut(line, ":")
 	if !found {
 		return "", "", false
@@ -78,6 +81,9 @@ func (d directive) call() (name string, args any) {
 	case "wait":
 		seconds, _ := strconv.Atoi(d.words) // the tool refuses what is no number of seconds
 		return "wait_subtasks", wait{Seconds: seconds}
+	case "send":
+		room, words, _ := strings.Cut(d.words, " ")
+		return "send_message", map[string]string{"room": room, "text": strings.TrimSpace(words)}
 	}
 	return "", nil
 }

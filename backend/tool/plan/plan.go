@@ -32,7 +32,7 @@ type params struct {
 // Update replaces the plan.
 func Update(keep Keep) tool.Definition {
 	return tool.Define(tool.Definition{
-		Name: "update_plan", Description: description, Effect: tool.Read,
+		Name: "update_plan", Description: description, Effect: tool.Read, Harmless: true,
 		Example: json.RawMessage(`{"entries":[{"title":"Read the code","status":"completed"},{"title":"Write the test","status":"in-progress"}]}`),
 	}, func(_ context.Context, call tool.Call, p params) (tool.Prepared, error) {
 		entries := make([]event.PlanEntry, 0, len(p.Entries))

@@ -33,7 +33,10 @@ func (c *Conn) sessionHistory(ctx context.Context, p SessionHistoryParams) (Sess
 		if err != nil {
 			return err
 		}
-		q := pageQuery{below: seqEnd, cleared: h.ClearedSeq, running: h.RunningTurn, limit: limit}
+		q := pageQuery{below: seqEnd, cleared: h.ClearedSeq, limit: limit}
+		if q.open, err = unconcluded(tx, h); err != nil {
+			return err
+		}
 		if p.Before != nil {
 			if q.below, err = readMark(tx, h, *p.Before); err != nil {
 				return err
@@ -60,6 +63,16 @@ func open(tx *store.ReadTx, id string) (store.Session, store.Head, error) {
 	}
 	h, err := tx.Head(s.SID)
 	return s, h, err
+}
+
+// unconcluded lists the turns that are in no history yet: those that wait for a platform's answer, and the
+// running one (Spec SP-SUB-27 to -29).
+func unconcluded(tx *store.ReadTx, h store.Head) ([]string, error) {
+	open, err := tx.AwaitingTurns(h.SID)
+	if h.RunningTurn != "" {
+		open = append(open, h.RunningTurn)
+	}
+	return open, err
 }
 
 // A mark says where a page ends: the seq of its oldest row, and a check that it is one of this
@@ -139,7 +152,7 @@ func (p page) before(sid int64) string {
 // page draws the items of one page.
 func (d *drawing) page(q pageQuery) (page, error) {
 	scan := pageScan{limit: q.limit, called: make(map[string]bool)}
-	err := d.tx.Timeline(store.Timeline{SID: d.sid, Above: q.cleared, Below: q.below, Kinds: pageKinds, Without: q.running},
+	err := d.tx.Timeline(store.Timeline{SID: d.sid, Above: q.cleared, Below: q.below, Kinds: pageKinds, Without: q.open},
 		func(e event.Event) (bool, error) { return scan.take(e), nil })
 	if err != nil {
 		return page{}, err

@@ -8,10 +8,11 @@ import (
 
 // pageQuery says which page of a session's conversation.
 type pageQuery struct {
-	below   int64  // only rows with a lower seq
-	cleared int64  // only rows with a higher seq
-	running string // the turn that is left out, "" for none
-	limit   int    // stored messages
+	below   int64 // only rows with a lower seq
+	cleared int64 // only rows with a higher seq
+	// open are the turns that are left out: they are not concluded.
+	open  []string
+	limit int // stored messages
 }
 
 // pageKinds are the events a page is made of: those that form items, and those that say where an
@@ -59,7 +60,9 @@ func storedMessage(p event.Payload) bool {
 		return p.Reason != event.DropRemoved
 	case event.Notice:
 		return p.State != event.InputPending
-	case event.InputJoin, event.Message, event.Reasoning, event.Result, event.Compacted:
+	case event.Message:
+		return !p.Fleeting
+	case event.InputJoin, event.Reasoning, event.Result, event.Compacted:
 		return true
 	}
 	return false
@@ -100,6 +103,7 @@ func (s *pageScan) take(e event.Event) bool {
 		}
 	}
 	step, stepped := stepOf(e.Payload)
+	stepped = stepped && e.Turn != "" // words of no turn are a message each
 	if s.held == nil || !s.keep(e, step, stepped) {
 		if len(s.counts) >= s.limit {
 			s.more = forms(e.Payload)
@@ -214,12 +218,19 @@ func (p *placing) event(e event.Event) error {
 		}
 		// A card of a call that was never made is seen live only (Spec SP-TOOL-14).
 		card, isCard := push.item.(*ToolCallItem)
-		if push.method != completed || isCard && bool(card.NotExecuted) {
+		if push.method != completed || isCard && bool(card.NotExecuted) || isFleeting(e.Payload) {
 			continue
 		}
 		p.place(e, push.item)
 	}
 	return nil
+}
+
+// isFleeting tells the last words of a turn that ended in silence: they are seen live only
+// (Spec SP-REFR-08).
+func isFleeting(p event.Payload) bool {
+	m, ok := p.(event.Message)
+	return ok && m.Fleeting
 }
 
 func (p *placing) place(e event.Event, item SessionItem) {

@@ -9,6 +9,14 @@ type AgentMessageItem struct {
 	Model       *ReplyModel      `json:"model,omitzero"`
 	// Undelivered is set when a room did not get the message.
 	Undelivered *Undelivered `json:"undelivered,omitzero"`
+	// Ext is an addition of this server.
+	Ext *SendingExt `json:"ext,omitzero"`
+}
+
+// SendingExt tells a message that the platform has not answered yet.
+type SendingExt struct {
+	// Sending: it is on its way into the room.
+	Sending bool `json:"sending"`
 }
 
 // ReplyModel is what produced a reply and what its turn used. A number the provider did not report

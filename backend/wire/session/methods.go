@@ -53,12 +53,16 @@ var methods = jsonrpc.Table[*Conn]{
 	"background/stopAll": jsonrpc.Method((*Conn).backgroundStopAll, jsonrpc.Concurrent, chat),
 
 	// Additions of this server (Spec README 12).
-	"ext/queue/edit":    jsonrpc.Method((*Conn).queueEdit, jsonrpc.Large, chat),
-	"ext/queue/remove":  jsonrpc.Method((*Conn).queueRemove, chat),
-	"ext/places/list":   jsonrpc.Method((*Conn).placesList, jsonrpc.Concurrent, read),
-	"ext/places/add":    jsonrpc.Method((*Conn).placeAdd, manage),
-	"ext/places/remove": jsonrpc.Method((*Conn).placeRemove, manage),
-	"ext/rewind/undo":   jsonrpc.Method((*Conn).rewindUndo, jsonrpc.Concurrent, chat),
+	"ext/queue/edit":         jsonrpc.Method((*Conn).queueEdit, jsonrpc.Large, chat),
+	"ext/queue/remove":       jsonrpc.Method((*Conn).queueRemove, chat),
+	"ext/places/list":        jsonrpc.Method((*Conn).placesList, jsonrpc.Concurrent, read),
+	"ext/places/add":         jsonrpc.Method((*Conn).placeAdd, manage),
+	"ext/places/remove":      jsonrpc.Method((*Conn).placeRemove, manage),
+	"ext/rooms/local/list":   jsonrpc.Method((*Conn).localList, jsonrpc.Concurrent, read),
+	"ext/rooms/local/say":    jsonrpc.Method((*Conn).localSay, manage),
+	"ext/rooms/local/crowd":  jsonrpc.Method((*Conn).localCrowd, jsonrpc.Concurrent, manage),
+	"ext/rooms/local/answer": jsonrpc.Method((*Conn).localAnswer, manage),
+	"ext/rewind/undo":        jsonrpc.Method((*Conn).rewindUndo, jsonrpc.Concurrent, chat),
 
 	"presence/update":  jsonrpc.Method((*Conn).presenceUpdate, read),
 	"approval/respond": jsonrpc.Method((*Conn).approvalRespond),

@@ -102,6 +102,7 @@ func (c *Conn) drawFact(ctx context.Context, e event.Event) (pushes []itemPush, 
 	switch p := e.Payload.(type) {
 	case event.Action, event.Resolution, event.Result: // what the call has printed
 	case event.TurnStart: // what the turn before offered
+	case event.Delivery: // what was delivered
 	case event.Notice:
 		if !p.CanContinue && !changesQueue(p) {
 			return c.draw(nil, e.SID, false).event(e)

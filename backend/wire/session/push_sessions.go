@@ -109,7 +109,7 @@ func (c *Conn) tellSessions(ctx context.Context, one sessionsChange) {
 			if push.Upserts, err = c.summaries(tx, now); err != nil {
 				return err
 			}
-			push.Groups, err = roomGroups(tx)
+			push.Groups, err = c.roomGroups(tx)
 			return err
 		}); err != nil {
 			c.feedFailed(ctx, err)

@@ -67,7 +67,7 @@ func (d *drawing) event(e event.Event) ([]itemPush, error) {
 	case event.MessageStart:
 		return one(started, d.message(e, event.Message{MessageID: p.MessageID, StartedAt: e.At})), nil
 	case event.Message:
-		return one(completed, d.message(e, p)), nil
+		return d.said(e, p)
 	case event.ReasoningStart:
 		return one(started, d.reasoning(e, event.Reasoning{ItemID: p.ItemID, StartedAt: e.At})), nil
 	case event.Reasoning:
@@ -80,6 +80,8 @@ func (d *drawing) event(e event.Event) ([]itemPush, error) {
 			return d.notice(e.ID, e.At, e.Turn, p, EntryOpened)
 		}
 		return d.notice(e.ID, e.At, e.Turn, p, "")
+	case event.Delivery:
+		return d.delivered(e, p)
 	case event.Plan:
 		return one(completed, d.plan(e, p)), nil
 	case event.ModelCall:
@@ -107,7 +109,10 @@ func (d *drawing) input(e event.Event, p event.Input) []itemPush {
 func (d *drawing) userMessage(id string, at int64, turn string, in event.Input, entry Entry) *UserMessageItem {
 	item := &UserMessageItem{
 		Kind: KindUserMessage, ItemBase: ItemBase{ItemID: id, At: at, TurnID: turn},
-		Text: in.Text, Attachments: d.attachments(in.Attachments), Speaker: speakerOf(in.Speaker), Entry: entry,
+		Text: in.Text, Attachments: d.attachments(in.Attachments), Forwards: forwardsOf(in.Forwards), Speaker: speakerOf(in.Speaker), Entry: entry,
+	}
+	if in.Text == "" && in.Attachments == nil { // Spec SP-UMSG-04
+		item.Text = in.Body
 	}
 	if entry != "" {
 		item.Addressed = in.Addressed
@@ -198,6 +203,9 @@ func (d *drawing) notice(id string, at int64, turn string, n event.Notice, entry
 	item := &NoticeItem{
 		Kind: KindNotice, ItemBase: ItemBase{ItemID: id, At: at, TurnID: turn},
 		Topic: n.Topic, Text: n.Text.In(d.lang), NoticeID: n.NoticeID, Entry: entry,
+	}
+	if entry != "" {
+		item.Addressed = n.Addressed
 	}
 	if len(n.Facts) > 0 {
 		facts, err := json.Marshal(n.Facts)

@@ -69,6 +69,13 @@ func (d *drawing) result(e event.Event, p event.Result) ([]itemPush, error) {
 	item := d.card(e, p.CallID, c, call.At, output)
 	item.Display = d.display(c.Tool, c.Args, &CallEnd{Text: p.Text, ExitCode: p.ExitCode})
 	item.Status, item.Result, item.DurationMs, item.TaskID = statusOf(p, item.Display), &p.Text, &p.DurationMS, p.TaskID
+	if p.Sent && d.tx != nil { // Spec SP-TOOL-22
+		sent, _, err := d.tx.Delivery(e.Parent)
+		if err != nil {
+			return nil, err
+		}
+		item.SentToRoom = sent.State == event.DeliveryAccepted
+	}
 	return one(completed, item), nil
 }
 

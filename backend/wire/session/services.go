@@ -36,6 +36,10 @@ type Services struct {
 	Approvals Approvals
 	// Attachments keeps the files that go with messages.
 	Attachments Attachments
+	// Rooms names the adapters of rooms.
+	Rooms Rooms
+	// LocalRooms is the platform that is played inside the program.
+	LocalRooms LocalRooms
 	// Display resolves how a call is presented; nil gives every call the generic card.
 	Display Display
 	// Usage computes what the context of a session holds that no model was called in yet; nil leaves
@@ -120,6 +124,23 @@ type Attachments interface {
 	// Keep puts files to disk and then has commit write the event that names them. A fault says what is
 	// wrong with a file; then commit was not called. Its error is passed on, and the files are gone again.
 	Keep(ctx context.Context, files []attachment.Upload, commit func([]event.Attachment) error) error
+}
+
+// Rooms are the adapters of chat platforms.
+type Rooms interface {
+	// Instance gives the name of an adapter instance; ok is false for one that is not there. It does not
+	// block.
+	Instance(id string) (name text.Text, ok bool)
+}
+
+// LocalRooms is a chat platform inside the program, for the demo and for trying things by hand.
+type LocalRooms interface {
+	List(ctx context.Context) ([]LocalRoom, error)
+	Say(ctx context.Context, p LocalSayParams) (LocalSayResult, error)
+	// Crowd has many speak at once, and returns when all is in the log.
+	Crowd(ctx context.Context, p LocalCrowdParams) error
+	// Answer sets how a room of it takes what she sends.
+	Answer(ctx context.Context, p LocalAnswerParams) error
 }
 
 // Background is the task registry. That there are tasks, and how they ended, is in the log.

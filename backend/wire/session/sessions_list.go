@@ -45,7 +45,7 @@ func (c *Conn) sessionsList(ctx context.Context, p SessionsListParams) (Sessions
 		if more {
 			result.NextCursor = makeCursor(page[len(page)-1], filters)
 		}
-		result.Groups, err = roomGroups(tx)
+		result.Groups, err = c.roomGroups(tx)
 		return err
 	})
 	return result, err
@@ -143,26 +143,4 @@ func openCursor(tx *store.ReadTx, s, filters string) (*store.Place, error) {
 		return nil, refused
 	}
 	return &store.Place{List: at.List, Rank: at.Rank, RecordAt: at.RecordAt, SID: last.SID}, err
-}
-
-// roomGroups lists the groups of rooms; they depend on no filter (Spec SP-GROUP-02, -03).
-func roomGroups(tx *store.ReadTx) ([]RoomGroup, error) {
-	groups, err := tx.Groups()
-	all := make([]RoomGroup, 0, len(groups))
-	for _, g := range groups {
-		all = append(all, RoomGroup{
-			Platform: g.Platform, Instance: g.Instance, Label: groupLabel(g),
-			Rooms: int(g.Rooms), Accounts: int(g.Accounts), Attention: int(g.Attention),
-		})
-	}
-	return all, err
-}
-
-// groupLabel is the platform for rooms without a recorded instance. An instance that no plugin
-// declares, such as one that was removed, goes by its id (Spec SP-GROUP-08, decisions B30).
-func groupLabel(g store.Group) string {
-	if g.Instance != "" {
-		return g.Instance
-	}
-	return g.Platform
 }

@@ -96,24 +96,28 @@ func (c *Conn) snapshot(ctx context.Context, id string) (snapshot, *subscription
 	return snap, sub, err
 }
 
-// readItems gives the newest page, merged with what the running turn has produced, and then plan,
+// readItems gives the newest page, merged with what the turns that are not concluded have produced, and then plan,
 // usage and queue (Spec SP-SUB-04, -27, -28, -32, decisions D5).
 func (c *Conn) readItems(tx *store.ReadTx, h store.Head, snap *snapshot) error {
-	history, err := c.draw(tx, h.SID, true).page(pageQuery{below: seqEnd, cleared: h.ClearedSeq, running: h.RunningTurn, limit: pageSize})
+	open, err := unconcluded(tx, h)
+	if err != nil {
+		return err
+	}
+	history, err := c.draw(tx, h.SID, true).page(pageQuery{below: seqEnd, cleared: h.ClearedSeq, open: open, limit: pageSize})
 	if err != nil {
 		return err
 	}
 	snap.Before = history.before(h.SID)
 	d := c.draw(tx, h.SID, false)
 	items := history.items
-	if h.RunningTurn != "" {
-		live, err := d.inFlight(h.RunningTurn)
+	for _, turn := range open {
+		live, err := d.inFlight(turn)
 		if err != nil {
 			return err
 		}
 		items = append(items, live...)
-		slices.SortStableFunc(items, placed.compare)
 	}
+	slices.SortStableFunc(items, placed.compare)
 	snap.Items = itemsOf(items)
 	fixed, err := d.fixed(h)
 	snap.Items = append(snap.Items, fixed...)
@@ -155,7 +159,7 @@ func (d *drawing) fixed(h store.Head) ([]SessionItem, error) {
 	return items, err
 }
 
-// inFlight gives the items of a running turn as its pushes would have left them, with the text that
+// inFlight gives the items of a turn that is not concluded as its pushes would have left them, with the text that
 // is in rows.
 func (d *drawing) inFlight(turn string) ([]placed, error) {
 	t, err := d.tx.Turn(turn)

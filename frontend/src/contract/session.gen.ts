@@ -53,6 +53,13 @@ export const UndeliveredSchema = z.looseObject({
 });
 export type Undelivered = z.infer<typeof UndeliveredSchema>;
 
+/** SendingExt tells a message that the platform has not answered yet. */
+export const SendingExtSchema = z.looseObject({
+  /** sending: it is on its way into the room. */
+  sending: z.boolean(),
+});
+export type SendingExt = z.infer<typeof SendingExtSchema>;
+
 /** AgentMessageItem is what she said. A message of attachments only is valid. */
 export const AgentMessageItemSchema = z.looseObject({
   kind: z.literal('agent-message'),
@@ -67,6 +74,8 @@ export const AgentMessageItemSchema = z.looseObject({
   model: z.optional(ReplyModelSchema),
   /** undelivered is set when a room did not get the message. */
   undelivered: z.optional(UndeliveredSchema),
+  /** ext is an addition of this server. */
+  ext: z.optional(SendingExtSchema),
 });
 export type AgentMessageItem = z.infer<typeof AgentMessageItemSchema>;
 
@@ -1012,6 +1021,74 @@ export const LastTurnSchema = z.looseObject({
 });
 export type LastTurn = z.infer<typeof LastTurnSchema>;
 
+/** LocalAnswerParams sets how a local room takes what she sends. An addition of this server. */
+export const LocalAnswerParamsSchema = z.looseObject({
+  room: z.string().check(z.minLength(1)),
+  /** how is accept, refuse, hold, fail, partial or hang. */
+  how: z.string(),
+  reason: z.optional(z.string()),
+});
+export type LocalAnswerParams = z.infer<typeof LocalAnswerParamsSchema>;
+
+/** LocalCrowdParams has many members of a local room speak at once. An addition of this server. */
+export const LocalCrowdParamsSchema = z.looseObject({
+  room: z.string().check(z.minLength(1)),
+  members: z.int().check(z.gte(1)),
+  /** each is how many messages each of them sends. */
+  each: z.int().check(z.gte(1)),
+  /** mention: she is meant by all of them. */
+  mention: z.optional(z.boolean()),
+});
+export type LocalCrowdParams = z.infer<typeof LocalCrowdParamsSchema>;
+
+/** LocalRoom is a room of the local platform. */
+export const LocalRoomSchema = z.looseObject({
+  /** address is the session's id once something was said there. */
+  address: z.string(),
+  name: z.string(),
+  type: z.string(),
+  members: z.array(z.string()),
+  /** answer is how it takes what she sends. */
+  answer: z.string(),
+  /** sent is how many messages of hers it took. */
+  sent: z.int(),
+});
+export type LocalRoom = z.infer<typeof LocalRoomSchema>;
+
+/** LocalRoomsResult lists the rooms of the local platform. An addition of this server. */
+export const LocalRoomsResultSchema = z.looseObject({
+  rooms: z.array(LocalRoomSchema),
+});
+export type LocalRoomsResult = z.infer<typeof LocalRoomsResultSchema>;
+
+/** LocalSayParams has a member of a local room say or do something. An addition of this server. */
+export const LocalSayParamsSchema = z.looseObject({
+  /** room is a room's id, address or name. */
+  room: z.string().check(z.minLength(1)),
+  member: z.string().check(z.minLength(1)),
+  text: z.optional(z.string().check(z.maxLength(200000))),
+  /** mention: she is meant. An @ with her name in the text means her, too. */
+  mention: z.optional(z.boolean()),
+  /** happens is something done instead of said: poke, friend-request or join. */
+  happens: z.optional(z.string()),
+  /** replyTo is the id of the message that is replied to. */
+  replyTo: z.optional(z.string()),
+  /** times delivers the same message more than once, as platforms do that missed the receipt. */
+  times: z.optional(z.int().check(z.gte(0), z.lte(10))),
+});
+export type LocalSayParams = z.infer<typeof LocalSayParamsSchema>;
+
+/** LocalSayResult says what the message came to. */
+export const LocalSayResultSchema = z.looseObject({
+  messageId: z.string(),
+  /** sessionId is the room's, ItemID that of the message in it. */
+  sessionId: z.optional(z.string()),
+  itemId: z.optional(z.string()),
+  /** turnId is the turn it opened or waits for; absent for a remark. */
+  turnId: z.optional(z.string()),
+});
+export type LocalSayResult = z.infer<typeof LocalSayResultSchema>;
+
 /** NotificationFrame is pushed by the server. It has no id and is not answered. */
 export const NotificationFrameSchema = z.looseObject({
   jsonrpc: VersionSchema,
@@ -1413,6 +1490,10 @@ export const sessionMethods = {
   'ext/queue/edit': { params: QueueEditParamsSchema, result: EmptySchema },
   'ext/queue/remove': { params: QueueRemoveParamsSchema, result: EmptySchema },
   'ext/rewind/undo': { params: RewindUndoParamsSchema, result: TurnRewindResultSchema },
+  'ext/rooms/local/answer': { params: LocalAnswerParamsSchema, result: EmptySchema },
+  'ext/rooms/local/crowd': { params: LocalCrowdParamsSchema, result: EmptySchema },
+  'ext/rooms/local/list': { params: EmptySchema, result: LocalRoomsResultSchema },
+  'ext/rooms/local/say': { params: LocalSayParamsSchema, result: LocalSayResultSchema },
   'initialize': { params: InitializeParamsSchema, result: InitializeResultSchema },
   'plan/clear': { params: SessionParamsSchema, result: EmptySchema },
   'presence/update': { params: PresenceUpdateParamsSchema, result: EmptySchema },

@@ -170,6 +170,7 @@ export const en = {
 	"agent.label": "{name} wrote",
 	"agent.copy": "Copy reply",
 	"agent.tokens": "{input} in · {output} out",
+	"agent.sending": "On its way into the room…",
 	"agent.undelivered": "Not delivered: {reason}",
 
 	"attachment.image": "Image",

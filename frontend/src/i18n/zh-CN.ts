@@ -166,6 +166,7 @@ export const zhCN = {
 	"agent.label": "{name} 写道",
 	"agent.copy": "复制回复",
 	"agent.tokens": "输入 {input} · 输出 {output}",
+	"agent.sending": "正在发往房间…",
 	"agent.undelivered": "未送达：{reason}",
 
 	"attachment.image": "图片",

@@ -33,6 +33,18 @@ function withSession(items: SessionItem[] = [], more: object = {}): FakeServer {
 	return server;
 }
 
+describe("rooms", () => {
+	test("a room is opened by its address, whatever stands in that", async () => {
+		const id = "local:10001:group:小 tea";
+		const server = new FakeServer();
+		server.session({ id, kind: "room", section: "rooms" }, [
+			agent({ itemId: "a", text: "Hello." }),
+		]);
+		await openShell(server, `/s/${encodeURIComponent(id)}`);
+		expect(screen.getByText("Hello.")).toBeDefined();
+	});
+});
+
 describe("the name of the assistant", () => {
 	test("SP-INIT-12 names the tab and speaks her replies", async () => {
 		const server = withSession([agent({ itemId: "a", text: "Hello." })]);

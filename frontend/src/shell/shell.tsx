@@ -69,10 +69,19 @@ export function Shell() {
 function Routes() {
 	const app = useApp();
 	const [, params] = useRoute("/s/:id");
-	const id = params?.id;
+	const id = params === null ? undefined : decoded(params.id);
 	const session = useMemo(() => (id === undefined ? undefined : app.look(id)), [app, id]);
 	useEffect(() => (id === undefined ? undefined : app.enter(id)), [app, id]);
 	return session ? <InSession key={session.id} session={session} /> : <Window />;
+}
+
+// A room's id is its address: in the tab's it is written with escapes, which the router leaves in it.
+function decoded(part: string): string {
+	try {
+		return decodeURIComponent(part);
+	} catch {
+		return part;
+	}
 }
 
 function InSession({ session }: { session: OpenSession }) {

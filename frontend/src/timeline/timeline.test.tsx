@@ -317,3 +317,52 @@ describe("messages", () => {
 		expect(screen.queryByTestId("unsent")).toBeNull();
 	});
 });
+
+describe("rooms", () => {
+	const other = { platform: "local", userId: "7", nickname: "Ann Lee", owner: false };
+	const words = (id: string) => within(card(id)).getByRole("article");
+
+	test("SP-UMSG-01 others stand on the left by name and initials, the owner on the right", async () => {
+		await openTimeline([
+			user({ itemId: "o", text: "mine" }),
+			user({ itemId: "a", text: "theirs", speaker: other, entry: "opened", addressed: true }),
+		]);
+		expect(words("o").dataset.speaker).toBe("owner");
+		expect(words("o").className).toContain("items-end");
+		expect(words("a").dataset.speaker).toBe("other");
+		expect(words("a").className).toContain("items-start");
+		expect(words("a").textContent).toContain("AL");
+		expect(words("a").textContent).toContain("Ann Lee");
+	});
+
+	test("SP-UMSG-08 what entered no turn is drawn quietly, what joined one says so", async () => {
+		await openTimeline([
+			user({ itemId: "q", text: "aside", speaker: other }),
+			user({ itemId: "o", speaker: other, entry: "opened", addressed: true }),
+			user({ itemId: "j", speaker: other, entry: "joined", addressed: true }),
+		]);
+		expect(words("q").dataset.aside).toBe("true");
+		expect(words("o").dataset.aside).toBeUndefined();
+		expect(words("o").textContent).not.toContain("added while");
+		expect(words("j").textContent).toContain("added while she was working");
+	});
+
+	test("SP-AMSG-05 a reply that did not arrive says why, one on its way that it is", async () => {
+		await openTimeline([
+			agent({ itemId: "n", text: "no", undelivered: { reason: "The platform refused it." } }),
+			agent({ itemId: "w", text: "wait", ext: { sending: true } }),
+			agent({ itemId: "y", text: "yes" }),
+		]);
+		expect(card("n").textContent).toContain("Not delivered: The platform refused it.");
+		expect(card("w").textContent).toContain("On its way into the room");
+		expect(card("y").textContent).not.toContain("Not delivered");
+		expect(card("y").textContent).not.toContain("On its way");
+	});
+
+	test("a name cannot turn the line around", async () => {
+		await openTimeline([
+			user({ itemId: "b", speaker: { ...other, nickname: "\u202Eevil" }, entry: "opened" }),
+		]);
+		expect(words("b").textContent).not.toContain("\u202E");
+	});
+});

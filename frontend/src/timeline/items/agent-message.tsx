@@ -1,4 +1,4 @@
-import { TriangleAlert } from "lucide-react";
+import { Clock, TriangleAlert } from "lucide-react";
 import { useLocale } from "@/i18n/i18n";
 import { CopyButton } from "@/ui/copy";
 import { useTimeline } from "../context";
@@ -22,6 +22,12 @@ export function AgentMessage({ item, streaming }: ItemProps<"agent-message">) {
 				<p className="text-warn mt-1.5 flex items-center gap-1.5 text-[13px]">
 					<TriangleAlert size={14} aria-hidden />
 					{t("agent.undelivered", { reason: item.undelivered.reason })}
+				</p>
+			)}
+			{item.ext?.sending && (
+				<p className="text-soft mt-1 flex items-center gap-1.5 text-[13px]">
+					<Clock size={13} aria-hidden />
+					{t("agent.sending")}
 				</p>
 			)}
 			{!streaming && (
