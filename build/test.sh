@@ -52,7 +52,7 @@ note() {
 	case $1 in
 	go-test) grep -c '^ok' "$2" | sed 's/$/ packages/' ;;
 	vitest) grep -E '^ *Tests ' "$2" | tail -1 | sed 's/^ *//; s/\x1b\[[0-9;]*m//g' ;;
-	cli | tab | settings | attachments | window) grep -E '^[0-9]+ passed' "$2" | tail -1 ;;
+	cli | clients | tab | settings | attachments | window) grep -E '^[0-9]+ passed' "$2" | tail -1 ;;
 	esac
 }
 
@@ -109,6 +109,7 @@ cli() { node frontend/e2e/real-cli.mjs; }
 behaviour() { node frontend/e2e/behaviour.mjs; }
 tab() { node frontend/e2e/real-tab.mjs; }
 settings() { node frontend/e2e/real-settings.mjs; }
+clients() { node frontend/e2e/two-clients.mjs; }
 attachments() { node frontend/e2e/real-attachments.mjs; }
 window() { shim && node frontend/e2e/real-window.mjs; }
 
@@ -133,6 +134,7 @@ main() {
 	part go-test go_test
 	part build-server build_program server
 	part cli cli
+	part clients clients
 	if ! $quick; then
 		part build-desktop build_program desktop
 		part behaviour behaviour

@@ -80,13 +80,17 @@ export function player(name: string, connect: () => Socket) {
 					lastActivityAt,
 				}))
 				.sort((a, b) => (a.id < b.id ? -1 : 1)),
-		/** Everything has arrived, and nothing of this client's is on its way. */
-		isQuiet: (ids: readonly string[]) =>
-			ids.every((id) => {
+		/** What has not come to rest: sessions in which something runs or waits, messages on their way. */
+		unrest: (ids: readonly string[]) =>
+			ids.flatMap((id) => {
 				const session = app.look(id);
 				const { phase, summary, queue } = session.store.getState();
+				const outbox = session.outbox.getState();
+				// What was said to a session that somebody deletes stays with whoever said it, as failed.
+				const way = outbox.filter(({ state }) => phase !== "gone" || state !== "failed");
 				const rests = phase === "live" && summary?.running !== true && !queue?.entries.length;
-				return (phase === "gone" || rests) && session.outbox.getState().length === 0;
+				if ((phase === "gone" || rests) && way.length === 0) return [];
+				return [{ id, phase, running: summary?.running, queue: queue?.entries, outbox }];
 			}),
 	};
 }
