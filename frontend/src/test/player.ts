@@ -20,8 +20,15 @@ const reader: ErrorReader = {
 	reason: (error) => (error instanceof RpcError ? error.reason : undefined),
 };
 
-/** A client without a page: the program's own link and stores, over a socket that can be cut. */
-export function player(name: string, connect: () => Socket) {
+/**
+ * A client without a page: the program's own link and stores, over a socket that can be cut. `tap` sees
+ * every frame, `sent` by the client or `got` from the server.
+ */
+export function player(
+	name: string,
+	connect: () => Socket,
+	tap: (way: "sent" | "got", frame: string) => void = () => undefined,
+) {
 	let socket: Socket | undefined;
 	const transport: Transport = {
 		kind: "test",
@@ -38,14 +45,21 @@ export function player(name: string, connect: () => Socket) {
 				};
 				mine.on("open", () =>
 					resolve({
-						send: (frame) => mine.send(frame),
+						send: (frame) => {
+							tap("sent", frame);
+							mine.send(frame);
+						},
 						close: () => {
 							end("");
 							mine.close();
 						},
 					}),
 				);
-				mine.on("message", (data) => open && handlers.onFrame(String(data)));
+				mine.on("message", (data) => {
+					if (!open) return;
+					tap("got", String(data));
+					handlers.onFrame(String(data));
+				});
 				mine.on("close", (_, reason) => end(String(reason)));
 				mine.on("error", () => undefined);
 			}),
@@ -57,6 +71,8 @@ export function player(name: string, connect: () => Socket) {
 		() => Promise.reject(new Error("no options here")),
 		(flush) => setTimeout(flush, 0),
 	);
+	// Somebody sits there, or nobody would be asked.
+	link.onOpen(() => void link.call("presence/update", { active: true }).catch(() => undefined));
 	link.start();
 	return {
 		app,
