@@ -32,6 +32,13 @@ async function openSettings() {
 	await tab.at("session-settings").click();
 	await tab.at("setting").first().waitFor();
 }
+/** What is advanced is folded, by who declared it. */
+async function unfold() {
+	const head = tab.at("settings-plugin").first();
+	await head.waitFor();
+	if ((await head.getAttribute("aria-expanded")) === "false") await head.click();
+	await setting("toolLimit").waitFor();
+}
 const goLayer = (name) => tab.at("layer").filter({ hasText: name }).click();
 
 test("SP-CONF-32 SP-CONF-34 the quick switch has the model and the thinking, with the choices of the host", async () => {
@@ -53,8 +60,9 @@ test("SP-CONF-32 SP-CONF-34 the quick switch has the model and the thinking, wit
 
 test("SP-CONF-46 SP-CONF-47 a number is saved, survives a reload, and is reset", async () => {
 	await openSettings();
-	await page.locator('[data-testid="settings-plugin"]').first().waitFor();
-	const row = page.locator('[data-testid="setting"]:has([role="spinbutton"])').first();
+	await unfold();
+	await tab.picture("settings-advanced");
+	const row = setting("toolLimit");
 	const box = row.getByRole("spinbutton");
 	const before = await box.inputValue();
 	await box.fill("7");
@@ -63,6 +71,7 @@ test("SP-CONF-46 SP-CONF-47 a number is saved, survives a reload, and is reset",
 	await page.reload();
 	await tab.connected();
 	await openSettings();
+	await unfold();
 	assert.equal(await box.inputValue(), "7");
 	await row.getByRole("button", { name: /Reset/ }).click();
 	await reads(row, /Default/);
