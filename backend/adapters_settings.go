@@ -8,9 +8,11 @@ import (
 	"maps"
 	"path/filepath"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"aalis/backend/background"
 	"aalis/backend/core"
 	"aalis/backend/engine/native"
 	"aalis/backend/principal"
@@ -28,13 +30,15 @@ const nativeHarness = "aalis"
 
 // host is the plugin that declares what is the host's own.
 const (
-	host         = "host"
-	hostLanguage = "language"
+	host           = "host"
+	hostLanguage   = "language"
+	hostForeground = "foreground"
 )
 
 // hostFields declares what is set for the program itself. The language applies to no kind of session:
 // everything is said to the owner alone (Spec SP-I18N-02, decisions L1).
 func (b *Backend) hostFields() field.Plugin {
+	least, most := 1.0, 3600.0 // seconds
 	names := []field.Option{{Label: text.Plain("中文"), Value: field.Raw(text.Chinese)}, {Label: text.Plain("English"), Value: field.Raw(text.English)}}
 	return field.Plugin{ID: host, Fields: []field.Field{{
 		Key: hostLanguage, Type: field.Select, Label: text.New("settings.language"), Description: text.New("settings.language-about"),
@@ -49,7 +53,20 @@ func (b *Backend) hostFields() field.Plugin {
 			}
 			return now, true
 		},
+	}, {
+		Key: hostForeground, Type: field.Number, Label: text.New("settings.foreground"), Description: text.New("settings.foreground-about"),
+		Default: field.Raw(int(background.DefaultForeground.Seconds())), Min: &least, Max: &most, Integer: true,
+		Session: field.Spec{AppliesTo: []field.Kind{}, Prominence: field.Advanced},
 	}}}
+}
+
+// foreground is how long a call keeps its turn waiting before it goes to the background.
+func (b *Backend) foreground() time.Duration {
+	seconds := background.DefaultForeground.Seconds()
+	if raw := b.settings.Global(host, hostForeground); raw != nil {
+		_ = json.Unmarshal(raw, &seconds) // a number, or the field would not have it
+	}
+	return time.Duration(seconds * float64(time.Second))
 }
 
 // openSettings opens the host document and declares everybody's fields. From here on the setting says

@@ -188,7 +188,7 @@ func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error
 	if err := os.MkdirAll(workspace, 0o700); err != nil {
 		return fmt.Errorf("making the workspace: %w", err)
 	}
-	b.tasks = tasks{background.New(background.Options{Loop: b.loop, Log: b.log})}
+	b.tasks = tasks{background.New(background.Options{Loop: b.loop, Foreground: b.foreground, Log: b.log})}
 	if b.kept, err = blob.Open(filepath.Join(b.config.DataDir, "attachments")); err != nil {
 		return err
 	}

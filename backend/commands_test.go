@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"aalis/backend"
 	"aalis/backend/command"
+	"aalis/backend/room/local"
 	"aalis/backend/text"
 )
 
@@ -116,4 +118,34 @@ func TestCommands(t *testing.T) {
 		}
 	})
 	lacks(t, "the answer", s.call("turn/send", `{"sessionId":"nobody","content":"/help"}`), "not-found")
+}
+
+func TestCommandsOfTheOwnerInAGroup(t *testing.T) {
+	s := speak(t, "language: en\n", func(c *backend.Config) {
+		c.LocalRooms = &local.Config{Owner: "me", Groups: []local.Group{{ID: "tea", Name: "Tea room", Members: []string{"Ann", "me"}}}}
+	})
+	said := func(words string) {
+		lacks(t, "the answer", s.call("ext/rooms/local/say", `{"room":"tea","member":"me","text":"`+words+`"}`), `"itemId"`)
+	}
+	s.call("ext/rooms/local/say", `{"room":"tea","member":"Ann","text":"/status"}`)
+	said("/status")
+	eventually(t, "the reply", func() bool { return len(s.replies(teaRoom)) == 1 })
+	t.Run("a reply that goes out into a room says nothing of the owner's folders", func(t *testing.T) {
+		if got := s.replies(teaRoom)[0]; strings.Contains(got, s.dir) || !strings.Contains(got, "Folder: `–`") {
+			t.Error(got)
+		}
+	})
+	said("/compress")
+	eventually(t, "the reply of what takes long", func() bool { return len(s.replies(teaRoom)) == 2 })
+	lacks(t, "the reply", s.replies(teaRoom)[1], "Done")
+}
+
+func TestTheForegroundLimitIsASetting(t *testing.T) {
+	s := speak(t, "language: en\nsettings: {global: {host: {foreground: 1}, aalis: {allow: ['exact: sleep 30']}}}\n", nil)
+	id := s.session()
+	s.call("session/subscribe", `{"sessionId":"`+id+`"}`)
+	s.call("turn/send", `{"sessionId":"`+id+`","content":"run: sleep 30"}`)
+	s.wait(s.done, "the end of a turn that waits a second at most")
+	lacks(t, "the tasks", s.call("background/list", `{}`), `"status":"running"`)
+	lacks(t, "the answer", s.call("background/stopAll", `{"sessionId":"`+id+`"}`), `"result":{}`)
 }

@@ -104,9 +104,13 @@ func status(ctx context.Context, c call) (text.Text, error) {
 	if usage.Window > 0 {
 		percent = int(math.Round(100 * float64(usage.Prompt) / float64(usage.Window)))
 	}
+	folder := c.options.Folder(session.Place)
+	if core.IsWindow(session.Place) { // the others there need not know
+		folder = "–"
+	}
 	return text.New(
 		"command-reply.status", "model", cmp.Or(now, "–"), "used", usage.Prompt, "window", usage.Window, "percent", percent,
 		"in", head.TokensIn+head.SubTokensIn, "out", head.TokensOut+head.SubTokensOut, "turn", turn, "waiting", waiting,
-		"tasks", head.OpenBackground, "folder", c.options.Folder(session.Place),
+		"tasks", head.OpenBackground, "folder", folder,
 	), nil
 }

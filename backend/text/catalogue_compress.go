@@ -14,6 +14,9 @@ var compression = area{
 	"turn.overflow-off":   {en: "The conversation no longer fits into the context window of {model}, and shortening it by itself is switched off. Shorten it by hand (/compress) or begin a new one.", zh: "对话已超出 {model} 的上下文窗口，而自动压缩已关闭。请手动压缩（/compress）或新建会话。"},
 	"turn.overflow-still": {en: "The conversation does not fit into the context window of {model}, and there is nothing left to shorten. Say it in fewer words, switch tools off, or begin a new conversation.", zh: "对话超出 {model} 的上下文窗口，已没有可压缩的内容。请缩短内容、关闭部分工具，或新建会话。"},
 
+	"settings.foreground":       {en: "To the background after (seconds)", zh: "转入后台前等待（秒）"},
+	"settings.foreground-about": {en: "How long a command may keep a turn waiting before it goes on in the background.", zh: "命令最多让一个回合等待多久，之后转入后台继续。"},
+
 	"settings.compress":       {en: "Shorten at (% of the window)", zh: "压缩线（窗口占比 %）"},
 	"settings.compress-about": {en: "How full her context may get before older messages are replaced by a summary, for her alone. 0 never does it by itself.", zh: "她的上下文用到多满时，把较早的消息换成摘要（只对她）。0 表示从不自动压缩。"},
 }
