@@ -1,6 +1,7 @@
 package core
 
 import (
+	"errors"
 	"slices"
 
 	"aalis/backend/event"
@@ -79,9 +80,19 @@ func (c ClearHistory) run(w *write) (Receipt, error) {
 	if _, err := (SetPlan{Actor: c.Actor, Session: s.ID}).run(w); err != nil {
 		return Receipt{}, err
 	}
-	if through == 0 || h.ClearedSeq > 0 && through == h.ClearedSeq+1 { // but for the clearing itself
-		return Receipt{SessionID: s.ID}, nil
+	if empty, err := w.empty(s.SID, h.ClearedSeq); err != nil || empty {
+		return Receipt{SessionID: s.ID}, err
 	}
 	_, err = w.append(s.SID, event.Draft{Actor: c.Actor, Payload: event.Cleared{Through: through}})
 	return Receipt{SessionID: s.ID}, err
+}
+
+// empty reports whether nothing was said in a session behind a seq, by anybody.
+func (w *write) empty(sid, behind int64) (bool, error) {
+	said := errors.New("something was said")
+	err := w.Forwards(sid, behind, []event.Kind{event.UserMessage, event.HostNotice, event.TurnStarted, event.ChatMessage}, func(event.Event) error { return said })
+	if errors.Is(err, said) {
+		return false, nil
+	}
+	return err == nil, err
 }

@@ -255,6 +255,10 @@ func TestTransport(t *testing.T) {
 		await(t, p.closed, "Close")
 		p.send("to nobody")
 		p.peer.Disconnect("gone already")
+		// The session hears of the end a moment before the queue is let go.
+		for end := time.Now().Add(5 * time.Second); p.peer.Queued() != 0 && time.Now().Before(end); {
+			time.Sleep(time.Millisecond)
+		}
 		if p.peer.Room(t.Context()) || p.peer.Queued() != 0 || p.closes.Load() != 1 {
 			t.Errorf("after the end: room, %d queued, %d closes", p.peer.Queued(), p.closes.Load())
 		}

@@ -447,3 +447,46 @@ func TestAStoppedCompression(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatAClearedConversationLeaves(t *testing.T) {
+	bubble(t, setup{script: replies(1)}, func(r *rig) {
+		s := r.session()
+		r.send(s, "hi")
+		r.idle()
+		r.do(core.SetPlan{Actor: owner, Session: s, Entries: []event.PlanEntry{{ID: 1, Title: "paint", Status: "not-started"}}})
+		r.do(core.ClearHistory{Actor: owner, Session: s})
+		r.do(core.ClearHistory{Actor: owner, Session: s})
+		r.read(func(tx *store.ReadTx) error {
+			session, err := tx.Session(s)
+			if err != nil {
+				return err
+			}
+			h, err := tx.Head(session.SID)
+			if err != nil {
+				return err
+			}
+			plan, err := tx.Plan(session.SID)
+			if h.UsageSeq != 0 || len(plan.Entries) != 0 || len(payloads[event.Cleared](r, s)) != 1 {
+				t.Errorf("usage at %d, plan %+v, cleared %d times", h.UsageSeq, plan, len(payloads[event.Cleared](r, s)))
+			}
+			return err
+		})
+	})
+}
+
+// Nothing but one compression at a time may write a summary; a stale one is refused all the same.
+func TestAStaleSummaryIsRefused(t *testing.T) {
+	bubble(t, setup{script: replies(1)}, func(r *rig) {
+		s := r.session()
+		r.send(s, "hi")
+		r.idle()
+		one := core.CompactHistory{Session: s, Summary: event.Compacted{Through: 2, Summary: "one"}}
+		r.do(one)
+		if _, err := r.loop.Do(context.Background(), one); !fault.Is(err, fault.Internal) {
+			t.Error(err)
+		}
+		if n := len(payloads[event.Compacted](r, s)); n != 1 {
+			t.Errorf("%d summaries", n)
+		}
+	})
+}

@@ -360,3 +360,47 @@ func lawsOfContext(t *testing.T, r enginetest.Run) {
 		}
 	}
 }
+
+// What is past the line is tried once until it has fallen below.
+func TestOneAttemptToMakeRoom(t *testing.T) {
+	full := []engine.Entry{{Kind: engine.EntryUser, TurnID: "old", Text: strings.Repeat("word ", 3000)}}
+	calls := "call\ntool echo {\"words\":\"a\"}\ncall\ntool echo {\"words\":\"b\"}\ncall\ntext done"
+	attempts := func(r enginetest.Run) (n int) {
+		for _, line := range r.Host.Log() {
+			if line == "compress" {
+				n++
+			}
+		}
+		return n
+	}
+	t.Run("FAIL-F1 a conversation that cannot be shortened is tried once in a turn", func(t *testing.T) {
+		if r := turn(t, calls, engine.Turn{}, &enginetest.Host{Entries: full}); r.Err != nil || attempts(r) != 1 {
+			t.Errorf("%d attempts, %v", attempts(r), r.Err)
+		}
+	})
+	t.Run("one that has grown again is tried again", func(t *testing.T) {
+		host := &enginetest.Host{Entries: full, Shorten: func([]engine.Entry) []engine.Entry {
+			return []engine.Entry{{Kind: engine.EntrySummary, Text: "short"}}
+		}}
+		script := "call\ntool echo {\"words\":\"a\"}\nusage 200 10\ncall\ntool echo {\"words\":\"b\"}\nusage 3500 10\ncall\ntext done"
+		if r := turn(t, script, engine.Turn{}, host); r.Err != nil || attempts(r) != 2 {
+			t.Errorf("%d attempts, %v", attempts(r), r.Err)
+		}
+	})
+	t.Run("what a server counted before the turn decides", func(t *testing.T) {
+		for context, want := range map[int]int{0: 0, 2000: 0, 3500: 1} {
+			host := &enginetest.Host{Entries: []engine.Entry{{Kind: engine.EntryUser, TurnID: "old", Text: "few words"}}}
+			if r := turn(t, "call\ntext done", engine.Turn{Context: context}, host); attempts(r) != want {
+				t.Errorf("%d tokens: %d attempts", context, attempts(r))
+			}
+		}
+	})
+	t.Run("FAIL-F1 a model that goes on refusing ends the turn", func(t *testing.T) {
+		host := &enginetest.Host{Entries: full[:1:1], Shorten: func(said []engine.Entry) []engine.Entry { return said[:0] }}
+		host.Entries = []engine.Entry{{Kind: engine.EntryUser, TurnID: "old", Text: "few words"}}
+		r := turn(t, strings.Repeat("call\nerror overflow status=400 too long\n", 5), engine.Turn{}, host)
+		if code, _ := enginetest.FailureOf(r.Err); code != "overflow" || attempts(r) != 1 || len(r.Model.Requests()) != 2 {
+			t.Errorf("%d attempts, %d calls, %v", attempts(r), len(r.Model.Requests()), r.Err)
+		}
+	})
+}
