@@ -3,6 +3,7 @@ package backend
 import (
 	"cmp"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"aalis/backend/fault"
 	"aalis/backend/store"
 	"aalis/backend/text"
+	"aalis/backend/tool"
+	"aalis/backend/tool/search"
 	"aalis/backend/wire/session"
 )
 
@@ -19,6 +22,7 @@ import (
 type places struct {
 	loop      *core.Loop
 	workspace string // the default one
+	closed    string // the data folder, which is nobody's place
 }
 
 // of gives the folder behind a session's place. One that is no longer a place has none, and its tools say
@@ -78,6 +82,32 @@ func (p places) Add(ctx context.Context, path, name string) (session.PlaceInfo, 
 		return session.PlaceInfo{}, err
 	}
 	return info(store.Project{Place: got.ItemID, Name: strings.TrimPrefix(got.ItemID, core.WorkspacePlace), Root: root}), nil
+}
+
+// maxMentions is how many files a person is offered.
+const maxMentions = 20
+
+func (p places) Files(ctx context.Context, sessionID, key, query string) ([]string, error) {
+	if sessionID != "" {
+		if err := p.loop.Read(ctx, func(tx *store.ReadTx) error {
+			session, err := tx.Session(sessionID)
+			key = session.Place
+			return err
+		}); errors.Is(err, store.ErrNotFound) {
+			return nil, core.NoSession(sessionID)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	place := p.of(key)
+	if place.Root == "" || sessionID == "" && key != "" && !strings.HasPrefix(key, core.WorkspacePlace) {
+		return nil, fault.New(fault.NotFound, text.New("place.not-found", "key", key))
+	}
+	files, err := search.Mentions(ctx, tool.Place{Key: place.Key, Root: place.Root}, query, maxMentions, p.closed)
+	if err != nil && ctx.Err() == nil { // a folder that is gone
+		return nil, fault.Wrap(fault.NotFound, text.New("place.no-folder", "folder", place.Root), err)
+	}
+	return files, err
 }
 
 func (p places) Remove(ctx context.Context, key string) error {

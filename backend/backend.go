@@ -203,7 +203,7 @@ func (b *Backend) assemble(ctx context.Context, models *provider.Set) (err error
 	b.bytes = bytes
 	b.checkpoints = checkpoint.New(checkpoint.Options{Loop: b.loop, Blobs: bytes, Closed: []string{b.config.DataDir}, Log: b.log})
 	kept := checkpoints{b.checkpoints, b.language}
-	folders := places{b.loop, workspace}
+	folders := places{b.loop, workspace, b.config.DataDir}
 	b.turns = turn.New(turn.Options{
 		Loop:     b.loop,
 		Engines:  map[string]engine.Engine{nativeHarness: native.New(native.Config{Name: b.config.Name, Models: b.models, Tools: registry, Groups: b.groups, Log: b.log})},

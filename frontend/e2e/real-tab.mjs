@@ -259,6 +259,22 @@ test("a folder is added, a conversation works in it, and it is removed without b
 	assert.equal(await tab.at("place").count(), 0);
 });
 
+test("an at-sign names a file of the place", async () => {
+	writeFileSync(join(server.dataDir, "workspace", "harbour map.txt"), "the way in\n");
+	await tab.at("new-session").click();
+	const box = tab.at("composer").locator("textarea");
+	await box.pressSequentially("read: @harb");
+	await tab.page.getByRole("option", { name: "harbour map.txt" }).waitFor();
+	await tab.picture("tab-mention");
+	await box.press("Enter");
+	assert.equal(await box.inputValue(), 'read: @"harbour map.txt" ');
+	await box.press("Enter");
+	await tab.page.waitForURL(/#\/s\/./);
+	await tab.ended("replied");
+	assert.match(await tab.items("tool-call").textContent(), /harbour map\.txt/);
+	assert.match(await tab.items("agent-message").last().textContent(), /the way in/);
+});
+
 test("a session is named by the server, after its first words", async () => {
 	const id = await tab.begin("Look at the quince tree in the garden");
 	await tab.ended("replied");
@@ -270,7 +286,7 @@ test("SP-NOTICE-11 SP-COMP-02 what is said to the program is answered by it, and
 	await tab.ended("replied");
 	const box = tab.at("composer").locator("textarea");
 	await box.fill("/st");
-	await tab.at("slash").waitFor();
+	await tab.at("suggestions").waitFor();
 	await tab.picture("tab-slash");
 	await box.press("Enter");
 	assert.equal(await box.inputValue(), "/status");

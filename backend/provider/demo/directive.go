@@ -59,6 +59,15 @@ func parse(line string) (verb, rest string, ok bool) {
 
 func (d directive) line() string { return strings.TrimSpace(d.verb + ": " + d.words) }
 
+// named takes a file as it is named in messages, with an @ and in quotes where it has spaces.
+func named(words string) string {
+	path, mention := strings.CutPrefix(words, "@")
+	if !mention {
+		return words
+	}
+	return strings.Trim(path, `"`)
+}
+
 // call gives the tool a directive needs and its arguments, "" for those that need none. The names
 // are those of the packages below tool.
 func (d directive) call() (name string, args any) {
@@ -71,7 +80,7 @@ func (d directive) call() (name string, args any) {
 	case "background":
 		return "run_command", map[string]any{"command": d.words, "background": true}
 	case "read":
-		return "read_file", map[string]string{"path": d.words}
+		return "read_file", map[string]string{"path": named(d.words)}
 	case "write":
 		return "write_file", map[string]string{"path": d.words, "content": d.body}
 	case "plan":

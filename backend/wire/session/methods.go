@@ -56,6 +56,7 @@ var methods = jsonrpc.Table[*Conn]{
 	"ext/queue/edit":         jsonrpc.Method((*Conn).queueEdit, jsonrpc.Large, chat),
 	"ext/queue/remove":       jsonrpc.Method((*Conn).queueRemove, chat),
 	"ext/places/list":        jsonrpc.Method((*Conn).placesList, jsonrpc.Concurrent, read),
+	"ext/places/files":       jsonrpc.Method((*Conn).placesFiles, jsonrpc.Concurrent, chat),
 	"ext/places/add":         jsonrpc.Method((*Conn).placeAdd, manage),
 	"ext/places/remove":      jsonrpc.Method((*Conn).placeRemove, manage),
 	"ext/rooms/local/list":   jsonrpc.Method((*Conn).localList, jsonrpc.Concurrent, read),

@@ -19,6 +19,18 @@ func (c *Conn) placesList(ctx context.Context, _ Empty) (PlacesListResult, error
 	return PlacesListResult{Places: all}, err
 }
 
+func (c *Conn) placesFiles(ctx context.Context, params PlacesFilesParams) (PlacesFilesResult, error) {
+	p, err := c.places()
+	if err != nil {
+		return PlacesFilesResult{}, err
+	}
+	files, err := p.Files(ctx, params.SessionID, params.Place, params.Query)
+	if files == nil {
+		files = []string{}
+	}
+	return PlacesFilesResult{Files: files}, err
+}
+
 func (c *Conn) placeAdd(ctx context.Context, params PlaceAddParams) (PlaceAddResult, error) {
 	p, err := c.places()
 	if err != nil {

@@ -117,6 +117,9 @@ type Places interface {
 	Add(ctx context.Context, path, name string) (PlaceInfo, error)
 	// Remove forgets a place and touches nothing in it.
 	Remove(ctx context.Context, key string) error
+	// Files finds files of a session's place, or of the place with a key where there is no session yet, by
+	// what a person has typed of their names: the best first.
+	Files(ctx context.Context, sessionID, key, query string) ([]string, error)
 }
 
 // Attachments keeps the files that go with messages.

@@ -19,6 +19,22 @@ type PlaceInfo struct {
 	Missing bool `json:"missing,omitzero"`
 }
 
+// PlacesFilesParams asks for files to name in a message. An addition of this server.
+type PlacesFilesParams struct {
+	// SessionID is the session whose place is looked through; absent, that of Place.
+	SessionID string `json:"sessionId,omitzero"`
+	// Place is the key of a place, for a session that is not there yet; absent, the default workspace.
+	Place string `json:"place,omitzero"`
+	// Query is what was typed of a name or path; "" gives some near the top.
+	Query string `json:"query" jsonschema:"maxLength=400"`
+}
+
+// PlacesFilesResult is files by their paths in the place, the best first; links are not followed, and what
+// .gitignore leaves out is left out.
+type PlacesFilesResult struct {
+	Files []string `json:"files"`
+}
+
 // PlaceAddParams adds a folder. An addition of this server.
 type PlaceAddParams struct {
 	// Path is the absolute folder; it must be there.

@@ -146,11 +146,11 @@ describe("the message box", () => {
 		fireEvent.keyDown(box, { key: "Enter", keyCode: 229 });
 		expect(box.value).toBe("/c");
 		fireEvent.keyDown(box, { key: "ArrowDown" });
-		expect(box.getAttribute("aria-activedescendant")).toBe("slash-compress");
+		expect(box.getAttribute("aria-activedescendant")).toBe("suggestion-1");
 		fireEvent.keyDown(box, { key: "Enter", keyCode: 13 });
 		expect(box.value).toBe("/compress");
 		expect(onSend).not.toHaveBeenCalled();
-		expect(screen.queryByTestId("slash")).toBeNull();
+		expect(screen.queryByTestId("suggestions")).toBeNull();
 		fireEvent.keyDown(box, { key: "Enter", keyCode: 13 });
 		expect(onSend).toHaveBeenCalledExactlyOnceWith("/compress");
 		type("/m");
@@ -158,10 +158,44 @@ describe("the message box", () => {
 		expect(box.value).toBe("/model ");
 		type("/h");
 		fireEvent.keyDown(box, { key: "Escape" });
-		expect(screen.queryByTestId("slash")).toBeNull();
+		expect(screen.queryByTestId("suggestions")).toBeNull();
 		type("/he");
 		fireEvent.mouseDown(screen.getByRole("option"));
 		expect(box.value).toBe("/help");
+	});
+
+	test("an at-sign offers files of the place, asked for once the typing rests", async () => {
+		const findFiles = vi.fn(async (query: string) => [`src/${query || "top"}.go`, "my boat.txt"]);
+		const { box, type, onSend } = open({ findFiles });
+		const typed = (value: string) => {
+			type(value);
+			box.setSelectionRange(value.length, value.length);
+			fireEvent.select(box);
+		};
+		typed("look at @m");
+		typed("look at @ma");
+		await vi.waitFor(() => expect(screen.getAllByRole("option")).toHaveLength(2));
+		expect(findFiles).toHaveBeenLastCalledWith("ma");
+		fireEvent.keyDown(box, { key: "Enter", keyCode: 13 });
+		expect(box.value).toBe("look at @src/ma.go ");
+		expect(screen.queryByTestId("suggestions")).toBeNull();
+		expect(onSend).not.toHaveBeenCalled();
+		typed(`${box.value}and @b`);
+		await vi.waitFor(() => expect(screen.getAllByRole("option")).toHaveLength(2));
+		fireEvent.mouseDown(screen.getAllByRole("option")[1] as HTMLElement);
+		expect(box.value).toBe('look at @src/ma.go and @"my boat.txt" ');
+	});
+
+	test("files that cannot be found are not offered, and what is typed is sent as it is", async () => {
+		const findFiles = vi.fn(() => Promise.reject(new Error("away")));
+		const { box, type, onSend } = open({ findFiles });
+		type("@boat");
+		box.setSelectionRange(5, 5);
+		fireEvent.select(box);
+		await vi.waitFor(() => expect(findFiles).toHaveBeenCalled());
+		expect(screen.queryByTestId("suggestions")).toBeNull();
+		fireEvent.keyDown(box, { key: "Enter", keyCode: 13 });
+		expect(onSend).toHaveBeenCalledExactlyOnceWith("@boat");
 	});
 
 	test("drafts are kept per session", () => {

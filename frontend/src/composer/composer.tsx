@@ -14,8 +14,9 @@ import { KeyReader, keyPress } from "@/ui/keys";
 import { Tip } from "@/ui/tip";
 import { readDraft, writeDraft } from "./drafts";
 import { type ComposerFiles, FileStrip, pastedFiles, useFileDrop } from "./files";
+import { mentionAt, withMention } from "./mention";
 import { completed, type SlashWord, slashChoices } from "./slash";
-import { SlashList } from "./slash-list";
+import { useFound, useSuggestions } from "./suggestions";
 
 export interface ComposerHandle {
 	focus(): void;
@@ -40,6 +41,8 @@ interface ComposerProps {
 	onStop?(): void;
 	/** What goes with the text; without it nothing can be attached. */
 	files?: ComposerFiles;
+	/** Finds files of the place by what was typed behind an `@`; absent where there is none. */
+	findFiles?: ((query: string) => Promise<readonly string[]>) | undefined;
 	/** What stands above the box: the plan, the queue. */
 	children?: ReactNode;
 	/** What stands below the text, beside Send: the quick settings. */
@@ -61,6 +64,7 @@ export function Composer({
 	onSend,
 	onStop,
 	files,
+	findFiles,
 	children,
 	tools,
 	autoFocus = false,
@@ -89,7 +93,25 @@ export function Composer({
 		add: (next) => change(latest.current.trim() === "" ? next : `${latest.current}\n${next}`),
 	}));
 
-	const slash = useSlash(text, (word) => fill(completed(word)));
+	const [caret, setCaret] = useState(0);
+	const mention = findFiles ? mentionAt(text, caret) : undefined;
+	const found = useFound(mention?.query, findFiles);
+	const words = slashChoices(text);
+	const suggest = useSuggestions(
+		text,
+		t(words.length > 0 ? "composer.slash" : "composer.mention"),
+		words.length > 0
+			? words.map((word) => ({ key: word, label: `/${word}`, about: t(`composer.slash.${word}`) }))
+			: found.map((path) => ({ key: path, label: path })),
+		(key) => {
+			if (!mention) return fill(completed(key as SlashWord));
+			const next = withMention(text, caret, mention, key);
+			fill(next.text);
+			setCaret(next.caret);
+			// After the text is there.
+			setTimeout(() => box.current?.setSelectionRange(next.caret, next.caret), 0);
+		},
+	);
 
 	useDraft(place, text, latest);
 	useGrowing(box, text);
@@ -143,7 +165,7 @@ export function Composer({
 				}}
 			>
 				{children}
-				{slash.list}
+				{suggest.list}
 				{files && <FileStrip files={files} onRemoved={() => box.current?.focus()} />}
 				<div className="flex flex-wrap items-end gap-2 p-2 pl-4">
 					<textarea
@@ -154,7 +176,7 @@ export function Composer({
 						disabled={!enabled}
 						aria-label={t("composer.label")}
 						aria-describedby="composer-note"
-						{...slash.box}
+						{...suggest.box}
 						placeholder={
 							!enabled
 								? t("composer.off")
@@ -163,7 +185,11 @@ export function Composer({
 									})
 						}
 						className={`placeholder:text-soft max-h-[33vh] min-h-9 min-w-0 flex-1 resize-none overflow-y-auto bg-transparent py-1.5 leading-6 outline-none disabled:cursor-not-allowed ${tools ? "basis-full" : ""}`}
-						onChange={(event) => change(event.target.value)}
+						onChange={(event) => {
+							change(event.target.value);
+							setCaret(event.target.selectionStart);
+						}}
+						onSelect={(event) => setCaret(event.currentTarget.selectionStart)}
 						onPaste={(event) => {
 							const pasted = files ? pastedFiles(event.clipboardData) : [];
 							if (pasted.length === 0) return;
@@ -173,7 +199,7 @@ export function Composer({
 						onCompositionStart={() => keys.current.compositionStart()}
 						onCompositionEnd={(event) => keys.current.compositionEnd(event.timeStamp)}
 						onKeyDown={(event) => {
-							if (slash.read(event)) return;
+							if (suggest.read(event)) return;
 							const intent = keys.current.read(keyPress(event));
 							if (intent === "send") {
 								event.preventDefault();
@@ -219,33 +245,6 @@ export function Composer({
 			</p>
 		</div>
 	);
-}
-
-/** The commands that fit what is typed, and the keys among them. Enter takes one before it sends. */
-function useSlash(text: string, choose: (word: SlashWord) => void) {
-	const [at, setAt] = useState(0);
-	const [closed, setClosed] = useState("");
-	const words = text === closed ? [] : slashChoices(text);
-	const marked = Math.min(at, words.length - 1);
-	const word = words[marked];
-	return {
-		list:
-			words.length > 0 ? <SlashList words={words} marked={marked} onChoose={choose} /> : undefined,
-		box: word ? { "aria-controls": "slash-words", "aria-activedescendant": `slash-${word}` } : {},
-		read(event: React.KeyboardEvent): boolean {
-			// A key of an input method is its own; WebKit marks it by its code alone.
-			if (!word || event.nativeEvent.isComposing || event.keyCode === 229) return false;
-			const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-			if (step !== 0) setAt((marked + step + words.length) % words.length);
-			else if (event.key === "Escape") setClosed(text);
-			else if ((event.key === "Tab" || event.key === "Enter") && !event.shiftKey) {
-				choose(word);
-				setAt(0);
-			} else return false;
-			event.preventDefault();
-			return true;
-		},
-	};
 }
 
 const nothing = () => undefined;

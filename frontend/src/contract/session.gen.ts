@@ -1152,6 +1152,23 @@ export const PlaceRemoveParamsSchema = z.looseObject({
 });
 export type PlaceRemoveParams = z.infer<typeof PlaceRemoveParamsSchema>;
 
+/** PlacesFilesParams asks for files to name in a message. An addition of this server. */
+export const PlacesFilesParamsSchema = z.looseObject({
+  /** sessionId is the session whose place is looked through; absent, that of Place. */
+  sessionId: z.optional(z.string()),
+  /** place is the key of a place, for a session that is not there yet; absent, the default workspace. */
+  place: z.optional(z.string()),
+  /** query is what was typed of a name or path; "" gives some near the top. */
+  query: z.string().check(z.maxLength(400)),
+});
+export type PlacesFilesParams = z.infer<typeof PlacesFilesParamsSchema>;
+
+/** PlacesFilesResult is files by their paths in the place, the best first; links are not followed, and what .gitignore leaves out is left out. */
+export const PlacesFilesResultSchema = z.looseObject({
+  files: z.array(z.string()),
+});
+export type PlacesFilesResult = z.infer<typeof PlacesFilesResultSchema>;
+
 /** PlacesListResult lists the folders a session can be filed in, the default workspace first. An addition of this server. */
 export const PlacesListResultSchema = z.looseObject({
   places: z.array(PlaceInfoSchema),
@@ -1485,6 +1502,7 @@ export const sessionMethods = {
   'background/stopAll': { params: SessionParamsSchema, result: EmptySchema },
   'background/watch': { params: EmptySchema, result: EmptySchema },
   'ext/places/add': { params: PlaceAddParamsSchema, result: PlaceAddResultSchema },
+  'ext/places/files': { params: PlacesFilesParamsSchema, result: PlacesFilesResultSchema },
   'ext/places/list': { params: EmptySchema, result: PlacesListResultSchema },
   'ext/places/remove': { params: PlaceRemoveParamsSchema, result: EmptySchema },
   'ext/queue/edit': { params: QueueEditParamsSchema, result: EmptySchema },

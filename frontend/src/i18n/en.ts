@@ -353,6 +353,7 @@ export const en = {
 		one: "Too long by {count} character",
 		other: "Too long by {count} characters",
 	},
+	"composer.mention": "Files here",
 	"composer.slash": "Things to say to the program",
 	"composer.slash.help": "What you can say here",
 	"composer.slash.clear": "Empty the conversation; files stay",

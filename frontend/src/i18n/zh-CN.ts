@@ -322,6 +322,7 @@ export const zhCN = {
 	"composer.stop": "停止",
 	"composer.off": "现在没有人能回答：助手未启用。",
 	"composer.tooLong": "超出 {count} 个字符",
+	"composer.mention": "这里的文件",
 	"composer.slash": "对程序说的话",
 	"composer.slash.help": "这里可以说什么",
 	"composer.slash.clear": "清空对话，文件保留",

@@ -99,6 +99,7 @@ function SessionComposer({
 		[composer],
 	);
 	useHomeless(session, box);
+	const find = useCallback((query: string) => app.findFiles(session.id, query), [app, session]);
 	return (
 		<Composer
 			ref={handle}
@@ -109,6 +110,7 @@ function SessionComposer({
 			autoFocus
 			tools={quick.rows.length > 0 && <QuickSettings sessionId={session.id} {...quick} />}
 			files={files}
+			findFiles={find}
 			onSend={(text, attached) => {
 				session.send(text, attached);
 				return true;

@@ -1,4 +1,4 @@
-import { type Ref, useRef } from "react";
+import { type Ref, useCallback, useRef } from "react";
 import { Composer, type ComposerHandle } from "@/composer/composer";
 import { useDraftFiles } from "@/composer/files";
 import { useT } from "@/i18n/i18n";
@@ -27,6 +27,7 @@ export function StartScreen({
 	const { phase } = useConnection();
 	const box = useRef<ComposerHandle>(null);
 	const files = useDraftFiles("new");
+	const find = useCallback((query: string) => app.findFiles(undefined, query), [app]);
 	if (!known) {
 		return (
 			<Page title={t("start.waiting", { name: appName })} status testId="starting">
@@ -53,6 +54,7 @@ export function StartScreen({
 						autoFocus
 						tools={<PlaceChoice onManage={onPlaces} />}
 						files={files}
+						findFiles={find}
 						onSend={(text, attached) =>
 							app.attempt(app.start(text, attached).then((id) => onStarted(id)))
 						}

@@ -252,6 +252,17 @@ export class App {
 	stopAll = (sessionId: string) =>
 		this.attempt(this.port.call("background/stopAll", { sessionId }));
 
+	/** Files of a session's place, or of the one that is chosen for the next, to be named in a message. */
+	async findFiles(sessionId: string | undefined, query: string): Promise<readonly string[]> {
+		const place = sessionId === undefined ? placeToSay(this.places.store.getState()) : undefined;
+		const { files } = await this.port.call("ext/places/files", {
+			query,
+			...(sessionId === undefined ? {} : { sessionId }),
+			...(place === undefined ? {} : { place }),
+		});
+		return files;
+	}
+
 	/** Adds a folder. Resolves with why not, in the server's words, or nothing. */
 	async addPlace(path: string): Promise<string | undefined> {
 		try {
