@@ -1,6 +1,8 @@
 package tray
 
 import (
+	"encoding/binary"
+	"image/color"
 	"slices"
 	"strings"
 	"sync"
@@ -99,5 +101,38 @@ func TestIcon(t *testing.T) {
 				t.Errorf("%d pixels, %+v: %d dark ones, %d light ones", size, a, dark, light)
 			}
 		}
+	}
+}
+
+// TestIco reads the file back: where each picture lies, its size, and its first row.
+func TestIco(t *testing.T) {
+	a := appearance{waiting: 3}
+	file := ico(a)
+	le := binary.LittleEndian
+	if n := int(le.Uint16(file[4:])); n != len(sizes) {
+		t.Fatal(n)
+	}
+	end := 6 + 16*len(sizes)
+	for n, size := range sizes {
+		entry := file[6+16*n:]
+		length, at := int(le.Uint32(entry[8:])), int(le.Uint32(entry[12:]))
+		if int(entry[0]) != size || at != end {
+			t.Fatalf("%d: %d pixels at %d, want %d", n, entry[0], at, end)
+		}
+		end = at + length
+		picture := file[at:end]
+		if int(le.Uint32(picture[4:])) != size || int(le.Uint32(picture[8:])) != 2*size || length != 40+size*size*4+(size+31)/32*4*size {
+			t.Fatalf("%d pixels: %v", size, picture[:40])
+		}
+		want := draw(a, size)
+		for x := range size {
+			b := picture[40+(size*(size-1)+x)*4:]
+			if got := (color.NRGBA{b[2], b[1], b[0], b[3]}); got != want.NRGBAAt(x, 0) {
+				t.Fatalf("%d pixels, %d: %v, want %v", size, x, got, want.NRGBAAt(x, 0))
+			}
+		}
+	}
+	if end != len(file) {
+		t.Errorf("%d bytes, want %d", len(file), end)
 	}
 }
