@@ -339,6 +339,9 @@ func (b *Backend) connect(caller principal.Caller, disconnect func(string), send
 // InTabs reports whether somebody is at a browser tab now.
 func (b *Backend) InTabs() bool { return b.sessions.Watched(principal.SurfaceWeb) }
 
+// AtTray reports whether the tray has said that somebody is at the desk.
+func (b *Backend) AtTray() bool { return b.sessions.Watched(principal.SurfaceTray) }
+
 // Language is that of everything said to the owner, now.
 func (b *Backend) Language() text.Language { return b.language() }
 

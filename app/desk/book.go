@@ -24,6 +24,7 @@ type entry struct {
 	turn   time.Time // when the running turn began, zero while none runs
 	ended  int64     // when the latest turn ended
 	failed bool      // and nobody has looked since
+	old    bool      // told by a connection that has ended
 }
 
 // mostSessions bounds what is remembered of sessions in which nothing happens.
@@ -33,23 +34,39 @@ func newBook() book {
 	return book{requests: make(map[string]Request), sessions: make(map[string]entry)}
 }
 
-// forget drops what only the connection that has ended could keep right.
-func (b *book) forget() {
-	clear(b.requests)
-	b.order = nil
+// age marks what the connection that has ended told. It stands until the next one has told its own.
+func (b *book) age() {
 	for id, e := range b.sessions {
-		e.turn = time.Time{}
+		e.old = true
 		b.sessions[id] = e
 	}
 }
 
-// begin takes a page of the list: what ended before is no news.
+// renew drops the requests of the connection before: those that wait still are told again.
+func (b *book) renew() {
+	clear(b.requests)
+	b.order = nil
+}
+
+// begin takes a page of the list: what ended before is no news. What a push has told is newer; what is
+// not in the page has not changed for long.
 func (b *book) begin(list []session.SessionSummary, now time.Time) {
 	for _, s := range list {
-		if _, told := b.sessions[s.ID]; told {
-			continue // by a push, which is newer
+		before, told := b.sessions[s.ID]
+		if told && !before.old {
+			continue
 		}
-		b.sessions[s.ID] = entryOf(s, now)
+		e := entryOf(s, now)
+		e.failed = before.failed && s.Error
+		if s.Running && !before.turn.IsZero() {
+			e.turn = before.turn
+		}
+		b.sessions[s.ID] = e
+	}
+	for id, e := range b.sessions {
+		if e.old {
+			delete(b.sessions, id)
+		}
 	}
 }
 

@@ -82,6 +82,7 @@ type Desk struct {
 	stale    bool       // what was told is not what is
 	present  bool       // the owner is at the desk
 	conn     Connection // nil while there is none
+	settled  bool       // the connection has told what waits, if it may
 	calls    map[int]chan answer
 	nextCall int
 	book     book
@@ -142,12 +143,16 @@ func (d *Desk) Looked() {
 }
 
 // Decide answers an approval. One that is not waiting any more is no error: whoever was first has
-// decided, and the list says so.
+// decided, and the list says so. While the connection is being made again, it is one.
 func (d *Desk) Decide(ctx context.Context, id string, approve bool) error {
 	d.mu.Lock()
 	r, waits := d.book.requests[id]
+	settled := d.settled
 	d.mu.Unlock()
-	if !waits {
+	switch {
+	case !waits && !settled:
+		return errLost
+	case !waits:
 		return nil
 	}
 	decision := session.Deny
@@ -166,11 +171,12 @@ func (d *Desk) follow(ctx context.Context) error {
 	conn := d.o.Connect(d.disconnected, d.receive)
 	d.mu.Lock()
 	d.conn, d.lost, d.inbox = conn, false, nil
+	d.book.renew()
 	d.mu.Unlock()
 	defer func() {
 		d.mu.Lock()
-		d.conn = nil
-		d.book.forget()
+		d.conn, d.settled = nil, false
+		d.book.age()
 		for id, waiting := range d.calls {
 			delete(d.calls, id)
 			close(waiting)
@@ -235,17 +241,25 @@ func (d *Desk) report(ctx context.Context, ended <-chan struct{}) error {
 		there := d.present
 		d.mu.Unlock()
 		if there == told && (!due || !there) {
+			d.settle()
 			continue
 		}
 		if err := d.call(ctx, "presence/update", session.PresenceUpdateParams{Active: there}, nil); err != nil {
 			return fmt.Errorf("telling who is there: %w", err)
 		}
 		told = there
+		d.settle() // what waits came before the answer
 		timer.Stop()
 		if there {
 			timer.Reset(presentEvery)
 		}
 	}
+}
+
+func (d *Desk) settle() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.settled = true
 }
 
 func (d *Desk) pokeLocked() {
