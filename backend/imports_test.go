@@ -62,7 +62,7 @@ var sideways = map[string][]string{
 	"backend/testkit/...":  {"backend", "backend/testkit"},                                      // the harness opens the whole program
 	"backend/testkit":      {"backend"},                                                         //
 	"backend/contract/gen": {"backend/contract"},                                                // its command
-	"app/...":              {},                                                                  // a part of the shell knows no other; package app puts them together
+	"app/...":              {"app/bus"},                                                         // a part of the shell knows no other; package app puts them together
 	"app":                  {"app/autostart", "app/desk", "app/notify", "app/seat", "app/tray"}, //
 }
 
@@ -108,6 +108,7 @@ var strangers = []struct{ who, whom, reason string }{
 var alongside = []string{
 	"backend/provider/scripted", "backend/provider/providertest", "backend/tool/tooltest", "backend/engine/enginetest",
 	"backend/principal/principaltest", "backend/room/roomtest", "backend/testkit",
+	"app/bustest",
 }
 
 // spoken are the protocols over which the tests of a part below speak, because what the part does shows

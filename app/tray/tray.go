@@ -1,6 +1,11 @@
 // Package tray owns the icon in the notification area: what it shows of her state, its menu, and the
 // approvals that can be answered there. It never decides what waits, and knows neither the window nor
 // the server: package app tells it the state and is told of clicks.
+//
+// On Linux it speaks StatusNotifierItem and dbusmenu itself. The library that does so elsewhere,
+// fyne.io/systray, can only append to a menu, drops a click that meets a removal (or panics on the channel
+// that the removal closes), does not come back when the bus has died, exists once in a process, and has a
+// race that the race detector reports in every test.
 package tray
 
 import (
