@@ -125,6 +125,29 @@ func (s *service) emit(path dbus.ObjectPath, name string, values ...any) {
 	}
 }
 
+// forge sends a signal to everybody on the bus by name, which no wish to hear only some keeps out.
+func (s *service) forge(path dbus.ObjectPath, name string, values ...any) {
+	s.t.Helper()
+	var all []string
+	if err := s.conn.BusObject().Call(daemon+".ListNames", 0).Store(&all); err != nil {
+		s.t.Fatal(err)
+	}
+	cut := strings.LastIndexByte(name, '.')
+	for _, to := range all {
+		if !strings.HasPrefix(to, ":") {
+			continue
+		}
+		call := s.conn.Send(&dbus.Message{Type: dbus.TypeSignal, Body: values, Headers: map[dbus.HeaderField]dbus.Variant{
+			dbus.FieldDestination: dbus.MakeVariant(to), dbus.FieldPath: dbus.MakeVariant(path),
+			dbus.FieldInterface: dbus.MakeVariant(name[:cut]), dbus.FieldMember: dbus.MakeVariant(name[cut+1:]),
+			dbus.FieldSignature: dbus.MakeVariant(dbus.SignatureOf(values...)),
+		}}, nil)
+		if call != nil && call.Err != nil {
+			s.t.Fatal(call.Err)
+		}
+	}
+}
+
 // sits is a Seat under test and what it told.
 type sits struct {
 	*Seat

@@ -265,10 +265,11 @@ func TestForgedSessionSignals(t *testing.T) {
 	forger := join(t, d.system)
 	s := sit(t, time.Hour, quick)
 	k.heard()
-	forger.emit(ownSession, loginSession+".Lock")
-	forger.emit(loginPath, loginManager+".SessionRemoved", "2", ownSession)
-	forger.emit(loginPath, loginManager+".PrepareForShutdown", true)
-	forger.emit("/org/freedesktop/DBus", daemon+".NameOwnerChanged", loginName, "", forger.conn.Names()[0])
+	forger.forge(ownSession, loginSession+".Lock")
+	forger.forge(loginPath, loginManager+".SessionRemoved", "2", ownSession)
+	forger.forge(loginPath, loginManager+".PrepareForShutdown", true)
+	k.change(ownSession, "LockedHint", true, false) // which nobody who may has told of
+	forger.forge("/org/freedesktop/DBus", daemon+".NameOwnerChanged", loginName, "", k.conn.Names()[0])
 	s.stays(t, "these come from nobody who may say so")
 }
 
@@ -299,7 +300,7 @@ func TestScreenSavers(t *testing.T) {
 			s.becomes(t, here)
 			saver.emit(path, name+".ActiveChanged", true)
 			s.becomes(t, away)
-			join(t, d.session).emit(path, name+".ActiveChanged", false)
+			join(t, d.session).forge(path, name+".ActiveChanged", false)
 			s.stays(t, "that was somebody else")
 			_ = saver.conn.Close()
 			s.becomes(t, here) // nobody is left who says that it is on
@@ -345,7 +346,7 @@ func TestIdleMonitors(t *testing.T) {
 			s.becomes(t, here)
 			m.fire(1)
 			s.becomes(t, away)
-			join(t, d.session).emit(m.path, name+".WatchFired", uint32(3))
+			join(t, d.session).forge(m.path, name+".WatchFired", uint32(3))
 			s.stays(t, "that was somebody else")
 			m.fire(3)
 			s.becomes(t, here)
@@ -363,11 +364,11 @@ func TestIdleMonitors(t *testing.T) {
 }
 
 func TestIdleByAsking(t *testing.T) {
-	newSaver := func(t *testing.T, idle func() (uint32, *dbus.Error)) *service {
+	newSaver := func(t *testing.T, on bool, idle func() (uint32, *dbus.Error)) *service {
 		t.Helper()
 		saver := join(t, newDesktop(t).session)
 		saver.export(map[string]any{
-			"GetActive":          func() (bool, *dbus.Error) { return false, nil },
+			"GetActive":          func() (bool, *dbus.Error) { return on, nil },
 			"GetSessionIdleTime": idle,
 		}, savers[freeSaver], freeSaver)
 		saver.own(freeSaver)
@@ -375,17 +376,17 @@ func TestIdleByAsking(t *testing.T) {
 	}
 	t.Run("in milliseconds by KDE, in seconds by others", func(t *testing.T) {
 		twoHundred := func() (uint32, *dbus.Error) { return 200, nil }
-		saver := newSaver(t, twoHundred)
+		saver := newSaver(t, false, twoHundred)
 		saver.own(kdeSaver)
 		sit(t, 150*time.Second, quick).stays(t, "200 ms are not long")
-		newSaver(t, twoHundred)
+		newSaver(t, false, twoHundred)
 		sit(t, 150*time.Second, quick).becomes(t, away)
 	})
 	t.Run("when it could be reached, and then for the return", func(t *testing.T) {
 		var asked atomic.Int32
 		var used atomic.Int64
 		used.Store(time.Now().UnixMilli())
-		saver := newSaver(t, func() (uint32, *dbus.Error) {
+		saver := newSaver(t, false, func() (uint32, *dbus.Error) {
 			asked.Add(1)
 			return uint32(time.Now().UnixMilli() - used.Load()), nil
 		})
@@ -401,21 +402,21 @@ func TestIdleByAsking(t *testing.T) {
 	})
 	t.Run("not while the screen is locked, which tells of the return", func(t *testing.T) {
 		var asked atomic.Int32
-		saver := newSaver(t, func() (uint32, *dbus.Error) {
+		saver := newSaver(t, true, func() (uint32, *dbus.Error) {
 			return map[bool]uint32{true: 3600, false: 0}[asked.Add(1) == 1], nil
 		})
-		s := sit(t, time.Minute, usualPace())
+		s := sit(t, time.Minute, quick)
 		s.becomes(t, away)
-		saver.emit(savers[freeSaver], freeSaver+".ActiveChanged", true)
+		s.stays(t, "it is locked")
+		if n := asked.Load(); n != 1 {
+			t.Errorf("asked %d times while locked", n)
+		}
 		saver.emit(savers[freeSaver], freeSaver+".ActiveChanged", false)
 		s.becomes(t, here)
-		if n := asked.Load(); n != 2 {
-			t.Errorf("asked %d times", n)
-		}
 	})
 	t.Run("never again whom it does not know", func(t *testing.T) {
 		var asked atomic.Int32
-		newSaver(t, func() (uint32, *dbus.Error) {
+		newSaver(t, false, func() (uint32, *dbus.Error) {
 			asked.Add(1)
 			return 0, dbus.MakeFailedError(errors.New("not supported"))
 		})
