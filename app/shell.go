@@ -69,10 +69,6 @@ type view interface {
 	quit()
 }
 
-// orphanedAfter is how long a window may stay hidden without a tray: panels are restarted, and come up
-// late after a log-in.
-const orphanedAfter = 20 * time.Second
-
 // prefs are what the owner has set about the desktop.
 func (sh *shell) prefs() shellPrefs { return prefsOf(nil) }
 
