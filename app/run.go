@@ -11,6 +11,7 @@ import (
 	"aalis/backend/provider"
 	"aalis/backend/provider/demo"
 	"aalis/backend/provider/openai"
+	"aalis/backend/settings/field"
 	"aalis/backend/store"
 	"aalis/frontend"
 )
@@ -29,6 +30,10 @@ type instance interface {
 	Files() http.Handler
 	// Running is the number of turns that run now.
 	Running() int
+	// Setting gives what counts now of one of shellFields; nil where they are not declared.
+	Setting(key string) json.RawMessage
+	// OnSettings has fn called as well when Run begins, and after every change of the settings. Before Run.
+	OnSettings(fn func())
 	// StopTurns ends the turns that run, and returns when they have.
 	StopTurns(ctx context.Context) error
 }
@@ -71,19 +76,31 @@ func (o opened) Files() http.Handler { return o.b.Files() }
 
 func (o opened) Running() int { return o.b.Running() }
 
+func (o opened) Setting(key string) json.RawMessage { return o.b.Setting(key) }
+
+func (o opened) OnSettings(fn func()) { o.b.OnSettings(fn) }
+
 func (o opened) StopTurns(ctx context.Context) error { return o.b.StopTurns(ctx) }
 
 // open starts an instance on the data folder. activate, when set, shows the window; it is called from
 // any goroutine. A folder in use gives a *store.Locked.
 func (s settings) open(ctx context.Context, log *slog.Logger, activate func() bool) (instance, error) {
+	var fields []field.Field
+	if hasWindow {
+		fields = shellFields()
+	}
 	b, err := backend.Open(ctx, backend.Config{
-		DataDir: s.dataDir, Name: s.name, Language: systemLanguage(), Document: s.configFile, Fixed: s.fixed, Listen: s.listen, Provider: s.providers, LocalRooms: s.localRooms,
+		DataDir: s.dataDir, Name: s.name, Language: systemLanguage(), Document: s.configFile, Fixed: s.fixed, Listen: s.listen, Provider: s.providers, LocalRooms: s.localRooms, Fields: fields,
 		Pages: frontend.Dist(), Activate: activate, Version: Version, Log: log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return opened{b}, nil
+	in := opened{b}
+	if hasWindow {
+		s.followAutostart(in, log)
+	}
+	return in, nil
 }
 
 const databaseFile = store.FileName
