@@ -70,7 +70,7 @@ type view interface {
 }
 
 // prefs are what the owner has set about the desktop.
-func (sh *shell) prefs() shellPrefs { return prefsOf(nil) }
+func (sh *shell) prefs() shellPrefs { return prefsOf(sh.in.Setting) }
 
 // startShell brings the tray and everything else up. end ends the program in good order.
 func startShell(s settings, in instance, win view, log *slog.Logger, end context.CancelFunc) *shell {
