@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"aalis/app/bustest"
+	"aalis/backend/wire/session"
 )
 
 func TestDesktopInTheTray(t *testing.T) {
@@ -187,5 +189,134 @@ func TestDesktopStartsAndEnds(t *testing.T) {
 		})
 		r.connect()
 		r.shown(true)
+	})
+}
+
+// surfaces are the ways in which a request is answered: each says how it is called.
+var surfaces = []string{"tray", "notification", "another client"}
+
+func TestDesktopAnswersAnywhere(t *testing.T) {
+	bus := bustest.New(t)
+	r := newDesktop(t)
+	panel, daemon := bus.Panel(true), bus.Daemon(1, "actions", "body")
+	r.run("--hidden")
+	bustest.Until(t, "the icon", func() bool { return panel.Registrations() > 0 && len(panel.Menu().Children) > 0 })
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	dice := rand.New(rand.NewPCG(seed, 0))
+	marks := filepath.Join(r.home, "marks")
+	if err := os.Mkdir(marks, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	lines := func(n int) int {
+		data, _ := os.ReadFile(filepath.Join(marks, fmt.Sprint(n)))
+		return strings.Count(string(data), "\n")
+	}
+	command := func(n int) string { return fmt.Sprintf("echo done >> %s/%d", marks, n) }
+
+	t.Run("FAIL-B11 FAIL-B23 ten approvals of three sessions, answered at random and twice at once: each counts once and is gone everywhere within 300 ms", func(t *testing.T) {
+		titles, ids := []string{"Garden", "Kitchen", "Cellar"}, make([]string, 3)
+		for i, title := range titles {
+			ids[i] = r.session(title, "hello")
+		}
+		next, asked := 0, map[int]int{} // which session asks for what
+		ask := func(i int) {
+			if next < 10 {
+				r.say(ids[i], "run: "+command(next))
+				asked[i] = next
+				next++
+			}
+		}
+		for i := range titles {
+			ask(i)
+		}
+		for len(asked) > 0 {
+			i := dice.IntN(3)
+			n, waits := asked[i]
+			if !waits {
+				continue
+			}
+			who := titles[i]
+			bustest.Until(t, "the request in tray and notification", func() bool {
+				return entryOfTray(panel, who) != nil && noted(daemon, who+" asks") != nil
+			})
+			entry, note, approval := entryOfTray(panel, who), noted(daemon, who+" asks"), r.waiting(ids[i])
+			approve := dice.IntN(2) == 0
+			word, decision, action := "Deny", session.Deny, "deny"
+			if approve {
+				word, decision, action = "Approve", session.Approve, "approve"
+			}
+			ways := map[string]func(){
+				surfaces[0]: func() { panel.ClickBlind(entry.Find(word).ID) },
+				surfaces[1]: func() { daemon.Press(note.ID, action) },
+				surfaces[2]: func() {
+					_ = r.link.respond(t.Context(), approval, decision, "") // too late is no failure
+				},
+			}
+			for _, way := range dice.Perm(3)[:1+dice.IntN(2)] {
+				ways[surfaces[way]]()
+			}
+			bustest.Within(t, 300*time.Millisecond, "the request to be gone", func() bool {
+				e := entryOfTray(panel, who)
+				return (e == nil || e.ID != entry.ID) && daemon.Withdrawn(note.ID)
+			})
+			panel.ClickBlind(entry.Find("Approve").ID) // in a menu that was open
+			daemon.Press(note.ID, "approve")           // on a notification that was fading
+			bustest.Until(t, "the turn to end", func() bool { return !r.running(ids[i]) })
+			if got, want := lines(n), map[bool]int{true: 1}[approve]; got != want {
+				t.Fatalf("request %d ran %d times, want %d (approved: %v)", n, got, want, approve)
+			}
+			delete(asked, i)
+			ask(i)
+		}
+	})
+	t.Run("FAIL-B5 a notification that is dismissed decides nothing, and the request stays in the tray", func(t *testing.T) {
+		id := r.session("Dismissed", "run: "+command(20))
+		bustest.Until(t, "the notification", func() bool { return noted(daemon, "Dismissed asks") != nil })
+		daemon.Dismiss(noted(daemon, "Dismissed asks").ID)
+		time.Sleep(100 * time.Millisecond)
+		if e := entryOfTray(panel, "Dismissed"); e == nil || !r.running(id) {
+			t.Fatalf("tray: %s", panel.Menu())
+		}
+		r.click(panel, entryOfTray(panel, "Dismissed").Label, "Approve")
+		bustest.Until(t, "the command to run", func() bool { return lines(20) == 1 })
+	})
+	t.Run("a failure and a long turn are told to who does not look, and can be silenced", func(t *testing.T) {
+		id := r.session("Failing", "fail: out of luck")
+		bustest.Until(t, "the notification", func() bool { return noted(daemon, "Failing: something went wrong") != nil })
+		bustest.Until(t, "the icon to say so", func() bool { return strings.Contains(fmt.Sprint(panel.Properties()), "failed") })
+		r.say(id, "slow: 2")
+		bustest.Until(t, "the end", func() bool { return !r.running(id) })
+		for _, n := range daemon.Shown() {
+			if strings.Contains(n.Title, "done") {
+				t.Errorf("a short turn was told: %+v", n)
+			}
+		}
+		r.configure("desktop:\n  long_turn: 1\n  notify_failed: false\n")
+		r.say(id, "slow: 12")
+		bustest.Until(t, "the end to be told", func() bool { return noted(daemon, "Failing: done") != nil })
+		r.say(id, "fail: again")
+		bustest.Until(t, "the end", func() bool { return !r.running(id) })
+		time.Sleep(100 * time.Millisecond)
+		count := 0
+		for _, n := range daemon.Shown() {
+			if strings.Contains(n.Title, "something went wrong") {
+				count++
+			}
+		}
+		if count != 1 {
+			t.Errorf("a failure was told %d times", count)
+		}
+	})
+	t.Run("a click on a notification shows the window at its session, and what ended is no news any more", func(t *testing.T) {
+		id := r.session("Shown", "run: "+command(30))
+		bustest.Until(t, "the notification", func() bool { return noted(daemon, "Shown asks") != nil })
+		done := noted(daemon, "Failing: done")
+		daemon.Press(noted(daemon, "Shown asks").ID, "default")
+		r.shown(true)
+		bustest.Until(t, "the old news to be taken back", func() bool { return daemon.Withdrawn(done.ID) })
+		if !r.running(id) || lines(30) != 0 {
+			t.Error("a click on the notification itself decided")
+		}
 	})
 }

@@ -249,3 +249,55 @@ func (r *desktopRig) click(p *bustest.Panel, labels ...string) {
 	})
 	p.Click(id)
 }
+
+// entryOfTray is the request of a session in the tray's menu; nil for none.
+func entryOfTray(p *bustest.Panel, who string) *bustest.Node {
+	for _, n := range p.Menu().Children {
+		if strings.HasPrefix(n.Label, who+": ") {
+			return &n
+		}
+	}
+	return nil
+}
+
+// noted is the notification whose title begins so and that is shown still; nil for none.
+func noted(d *bustest.Daemon, title string) *bustest.Shown {
+	all := d.Shown()
+	for i := len(all) - 1; i >= 0; i-- {
+		if strings.HasPrefix(all[i].Title, title) && !d.Withdrawn(all[i].ID) {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// waiting is the approval that a session waits for.
+func (r *desktopRig) waiting(id string) session.Approval {
+	r.t.Helper()
+	var snapshot struct {
+		Approvals []session.Approval `json:"approvals"`
+	}
+	r.ask("session/subscribe", session.SessionParams{SessionID: id}, &snapshot)
+	r.ask("session/unsubscribe", session.SessionParams{SessionID: id}, &session.Empty{})
+	if len(snapshot.Approvals) != 1 {
+		r.t.Fatalf("%d approvals wait", len(snapshot.Approvals))
+	}
+	return snapshot.Approvals[0]
+}
+
+// running reports whether she works in a session.
+func (r *desktopRig) running(id string) bool {
+	r.t.Helper()
+	var found session.SessionsListResult
+	r.ask("sessions/list", session.SessionsListParams{Query: id}, &found)
+	return len(found.Sessions) == 1 && found.Sessions[0].Running
+}
+
+// configure writes config.yaml by hand, as a person does while the app runs.
+func (r *desktopRig) configure(yaml string) {
+	r.t.Helper()
+	if err := os.WriteFile(filepath.Join(r.dataDir(), "config.yaml"), []byte(yaml), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	time.Sleep(time.Second) // it counts when it has been left alone for a moment
+}

@@ -92,7 +92,7 @@ go_test() {
 		trap "rm -rf '$dir'" EXIT
 		export GOTMPDIR=${TMPDIR:-/tmp} TMPDIR=$dir
 	fi
-	go test -race -timeout 40m ./...
+	env -u E2E_APP go test -race -timeout 40m ./...
 }
 
 biome() { cd frontend && npm run --silent lint; }
@@ -112,6 +112,7 @@ signin() { node frontend/e2e/real-signin.mjs; }
 settings() { node frontend/e2e/real-settings.mjs; }
 clients() { node frontend/e2e/two-clients.mjs; }
 attachments() { node frontend/e2e/real-attachments.mjs; }
+desktop() { go test -race -count=1 -timeout 10m -run TestDesktop -v ./app | grep -vE "Locale|fallback"; }
 window() { shim && node frontend/e2e/real-window.mjs; }
 
 # The shell reads a script as it goes; a function it reads whole, so that the file may change meanwhile.
@@ -144,6 +145,7 @@ main() {
 		part settings settings
 		part attachments attachments
 		part window window
+		part desktop desktop
 	fi
 
 	echo
