@@ -320,3 +320,67 @@ func TestDesktopAnswersAnywhere(t *testing.T) {
 		}
 	})
 }
+
+func TestDesktopOnAFullDisk(t *testing.T) {
+	bus := bustest.New(t)
+	r := newDesktop(t)
+	data := filepath.Join(r.home, "data")
+	if err := os.Mkdir(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", data, "tmpfs", 0, "size=16m"); err != nil {
+		t.Skipf("no disk of our own can be made here: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(data, syscall.MNT_DETACH) })
+	panel, daemon := bus.Panel(true), bus.Daemon(1, "actions", "body")
+	r.run("--hidden")
+	bustest.Until(t, "the icon", func() bool { return panel.Registrations() > 0 && len(panel.Menu().Children) > 0 })
+	id := r.session("Full", "hello")
+	bustest.Until(t, "the end", func() bool { return !r.running(id) })
+
+	filler := filepath.Join(data, "filler")
+	fill := func() {
+		t.Helper()
+		f, err := os.Create(filler)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for block := make([]byte, 4096); err == nil; {
+			_, err = f.Write(block)
+		}
+		_ = f.Close()
+	}
+	t.Run("FAIL-D14 a disk that fills while she is hidden: said, nothing lost, and on it goes when there is room", func(t *testing.T) {
+		fill()
+		err := r.link.call(t.Context(), "turn/send", session.TurnSendParams{SessionID: id, Content: "slow: 30"}, &session.Empty{})
+		if err == nil {
+			bustest.Until(t, "the failure in the tray", func() bool { return strings.Contains(fmt.Sprint(panel.Properties()["ToolTip"]), "failed") })
+		} else {
+			t.Logf("the message was refused: %v", err)
+		}
+		if r.process.over() {
+			t.Fatal("the app ended")
+		}
+		// The tray answers, and the window comes.
+		r.click(panel, "Show")
+		r.shown(true)
+		r.tool("wmctrl", "-c", "Aalis")
+		r.shown(false)
+		if err := os.Remove(filler); err != nil {
+			t.Fatal(err)
+		}
+		bustest.Until(t, "a message to be taken", func() bool {
+			return r.link.call(t.Context(), "turn/send", session.TurnSendParams{SessionID: id, Content: "run: echo room"}, &session.Empty{}) == nil
+		})
+		bustest.Until(t, "the request", func() bool { return entryOfTray(panel, "Full") != nil && noted(daemon, "Full asks") != nil })
+		daemon.Press(noted(daemon, "Full asks").ID, "approve")
+		bustest.Until(t, "the end", func() bool { return !r.running(id) })
+		var history any
+		r.ask("session/history", map[string]any{"sessionId": id}, &history)
+		if got := fmt.Sprint(history); !strings.Contains(got, "hello") || !strings.Contains(got, "echo room") {
+			t.Error(got)
+		}
+	})
+	r.click(panel, "Quit")
+	r.ends(0)
+}
