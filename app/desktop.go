@@ -115,7 +115,8 @@ func (w *window) run(ctx context.Context, in instance) (how end, err error) {
 	return how, errors.Join(err, <-behind.done)
 }
 
-// first waits until the window is wanted; false when the program ends before.
+// first waits until the window is wanted; false when the program ends before, or when there is nothing
+// any more to show one on.
 func (w *window) first(ctx context.Context, behind *background) bool {
 	select {
 	case <-w.wanted:
@@ -123,9 +124,13 @@ func (w *window) first(ctx context.Context, behind *background) bool {
 	case err := <-behind.done:
 		behind.done <- err
 	}
+	answers := displayAnswers(ctx)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.made = !w.leaving && ctx.Err() == nil
+	w.made = answers && !w.leaving && ctx.Err() == nil
+	if !answers && ctx.Err() == nil {
+		w.log.Warn("the display is gone: the desktop session has ended")
+	}
 	if w.made {
 		w.away = w.small
 	}

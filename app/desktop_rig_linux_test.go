@@ -3,10 +3,12 @@ package app
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -27,6 +29,7 @@ type desktopRig struct {
 	env  []string
 	app  string // the program's file
 
+	x       *exec.Cmd // the X server
 	process *process
 	link    *link
 }
@@ -82,6 +85,7 @@ func (r *desktopRig) display() string {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(func() { _ = x.Process.Kill(); _ = x.Wait() })
+	r.x = x
 	_ = write.Close()
 	number := make([]byte, 16)
 	n, err := read.Read(number)
@@ -300,4 +304,13 @@ func (r *desktopRig) configure(yaml string) {
 		r.t.Fatal(err)
 	}
 	time.Sleep(time.Second) // it counts when it has been left alone for a moment
+}
+
+// history reports whether the history of a session holds some words, as Go prints it.
+func (r *desktopRig) history(id string, words ...string) bool {
+	r.t.Helper()
+	var history any
+	r.ask("session/history", map[string]any{"sessionId": id}, &history)
+	got := fmt.Sprint(history)
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(got, w) })
 }
