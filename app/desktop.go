@@ -89,6 +89,7 @@ func (w *window) run(ctx context.Context, in instance) (again bool, err error) {
 	defer end()
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
+	w.s.followAutostart(in, w.log)
 	w.shell = startShell(w.s, in, w, w.log, end)
 	behind := startBackground(serving, in)
 	select {

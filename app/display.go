@@ -3,6 +3,7 @@ package app
 import (
 	"os"
 	"runtime"
+	"time"
 
 	"aalis/backend/text"
 )
@@ -14,3 +15,7 @@ var noDisplay = text.New("run.no-display")
 func hasDisplay() bool {
 	return runtime.GOOS != "linux" || os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
 }
+
+// orphanedAfter is how long a window may stay hidden without a tray: panels are restarted, and come up
+// late after a log-in.
+const orphanedAfter = 20 * time.Second

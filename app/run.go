@@ -12,6 +12,7 @@ import (
 	"aalis/backend/provider"
 	"aalis/backend/provider/demo"
 	"aalis/backend/provider/openai"
+	"aalis/backend/settings/field"
 	"aalis/backend/store"
 	"aalis/backend/text"
 	"aalis/frontend"
@@ -37,6 +38,10 @@ type instance interface {
 	InTabs() bool
 	// Language is that of everything said to the owner, now.
 	Language() text.Language
+	// Setting gives what counts now of one of shellFields; nil where they are not declared.
+	Setting(key string) json.RawMessage
+	// OnSettings has fn called as well when Run begins, and after every change of the settings. Before Run.
+	OnSettings(fn func())
 }
 
 // connection is one connection's end in the session protocol.
@@ -85,17 +90,29 @@ func (o opened) InTabs() bool { return o.b.InTabs() }
 
 func (o opened) Language() text.Language { return o.b.Language() }
 
+func (o opened) Setting(key string) json.RawMessage { return o.b.Setting(key) }
+
+func (o opened) OnSettings(fn func()) { o.b.OnSettings(fn) }
+
 // open starts an instance on the data folder. activate, when set, shows the window at a link; it is
 // called from any goroutine. A folder in use gives a *store.Locked.
 func (s settings) open(ctx context.Context, log *slog.Logger, activate func(link string) bool) (instance, error) {
+	var fields []field.Field
+	if hasWindow {
+		fields = shellFields()
+	}
 	b, err := backend.Open(ctx, backend.Config{
-		DataDir: s.dataDir, Name: s.name, Language: systemLanguage(), Document: s.configFile, Fixed: s.fixed, Listen: s.listen, Provider: s.providers, LocalRooms: s.localRooms,
+		DataDir: s.dataDir, Name: s.name, Language: systemLanguage(), Document: s.configFile, Fixed: s.fixed, Listen: s.listen, Provider: s.providers, LocalRooms: s.localRooms, Fields: fields,
 		Pages: frontend.Dist(), Activate: activate, Version: Version, Log: log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return opened{b}, nil
+	in := opened{b}
+	if hasWindow {
+		s.followAutostart(in, log)
+	}
+	return in, nil
 }
 
 const databaseFile = store.FileName

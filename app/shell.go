@@ -69,12 +69,8 @@ type view interface {
 	quit()
 }
 
-// orphanedAfter is how long a window may stay hidden without a tray: panels are restarted, and come up
-// late after a log-in.
-const orphanedAfter = 20 * time.Second
-
 // prefs are what the owner has set about the desktop.
-func (sh *shell) prefs() shellPrefs { return prefsOf(nil) }
+func (sh *shell) prefs() shellPrefs { return prefsOf(sh.in.Setting) }
 
 // startShell brings the tray and everything else up. end ends the program in good order.
 func startShell(s settings, in instance, win view, log *slog.Logger, end context.CancelFunc) *shell {

@@ -42,6 +42,7 @@ import (
 	"aalis/backend/room/local"
 	"aalis/backend/server"
 	"aalis/backend/settings"
+	"aalis/backend/settings/field"
 	"aalis/backend/store"
 	"aalis/backend/text"
 	"aalis/backend/title"
@@ -67,6 +68,9 @@ type Config struct {
 	Listen   []string // loopback addresses; none is a free port
 	Provider provider.Config
 	Kinds    map[string]provider.Kind // further provider dialects, for tests
+	// Fields are settings of whoever starts the program, for the program itself: preferences whose Path
+	// says where in the document they stand. Backend.Setting reads them.
+	Fields []field.Field
 	// LocalRooms plays a chat platform inside the program; nil: there is none.
 	LocalRooms *local.Config
 	Rooms      []room.Adapter         // further adapters of chat platforms, for tests
@@ -105,6 +109,7 @@ type Backend struct {
 	sessions    *session.Server
 	door        *server.Server
 	ready       func(Ready)
+	retold      []func() // of a change of the settings; not changed after Run begins
 
 	// The loop, and the approvals that follow it, run from Open to Close: recovery writes too.
 	stopLoop, stopApprovals context.CancelFunc
@@ -287,6 +292,7 @@ func (b *Backend) Run(ctx context.Context, ready func(Ready)) error {
 	run("checkpoints", b.checkpoints.Run)
 	run("commands", b.commands.Run)
 	run("document", b.document.Watch)
+	run("settings of the shell", b.followSettings)
 	run("eraser", func(ctx context.Context) error { return core.Eraser(ctx, b.loop, b.sweepAttachments) })
 	run("door", b.door.Run)
 	parts.Wait()

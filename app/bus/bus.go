@@ -70,13 +70,13 @@ const (
 	Path = "/org/freedesktop/DBus"
 )
 
-// Owner is a change of who answers to a name; New is empty when nobody does.
-type Owner struct{ Name, New string }
+// Change is one of who answers to a name; New is empty when nobody does.
+type Change struct{ Name, New string }
 
-// OwnerOf reads a signal of the bus. ok is false for every other signal, a forged one among them.
-func OwnerOf(s *dbus.Signal) (change Owner, ok bool) {
+// ChangeOf reads a signal of the bus. ok is false for every other signal, a forged one among them.
+func ChangeOf(s *dbus.Signal) (change Change, ok bool) {
 	if s.Sender != Name || s.Name != Name+".NameOwnerChanged" || len(s.Body) != 3 {
-		return Owner{}, false
+		return Change{}, false
 	}
 	change.Name, ok = s.Body[0].(string)
 	now, also := s.Body[2].(string)
@@ -91,6 +91,11 @@ func Follow(ctx context.Context, conn *dbus.Conn, name string) (owner string, er
 	if err != nil {
 		return "", err
 	}
+	return Owner(ctx, conn, name)
+}
+
+// Owner gives the unique name of who answers to name now, "" for nobody.
+func Owner(ctx context.Context, conn *dbus.Conn, name string) (owner string, err error) {
 	err = conn.BusObject().CallWithContext(ctx, Name+".GetNameOwner", 0, name).Store(&owner)
 	var refused dbus.Error
 	if errors.As(err, &refused) && refused.Name == Name+".Error.NameHasNoOwner" {

@@ -145,7 +145,7 @@ func (t *Tray) followHosts(ctx context.Context, conn *dbus.Conn) error {
 			if !open {
 				return dbus.ErrClosed
 			}
-			change, known := bus.OwnerOf(s)
+			change, known := bus.ChangeOf(s)
 			switch {
 			case known && change.Name == watcherName:
 				owner = change.New

@@ -28,6 +28,7 @@ var catalogue = join(
 	rooms,
 	desktop,
 	tray,
+	shell,
 )
 
 func join(areas ...area) map[Key]entry {
