@@ -203,13 +203,14 @@ func (w *window) options(bridge *Bridge) *options.App {
 		OnStartup: func(ctx context.Context) {
 			w.ctx = ctx
 			w.place(k)
+			setZoom(k.Zoom)
 			close(w.up)
 			w.check(firstPaintWithin)
 		},
 		OnBeforeClose: func(context.Context) bool { return !w.mayClose() },
 		OnShutdown:    func(context.Context) { bridge.close() },
 		Linux:         &linux.Options{Icon: icon, WebviewGpuPolicy: linux.WebviewGpuPolicyNever, ProgramName: "aalis"},
-		Windows:       &windows.Options{Theme: windows.SystemDefault},
+		Windows:       &windows.Options{Theme: windows.SystemDefault, IsZoomControlEnabled: !canZoom},
 		Mac:           &mac.Options{Appearance: mac.DefaultAppearance},
 	}
 }
