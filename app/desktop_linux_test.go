@@ -284,7 +284,7 @@ func TestDesktopAnswersAnywhere(t *testing.T) {
 	t.Run("a failure and a long turn are told to who does not look, and can be silenced", func(t *testing.T) {
 		id := r.session("Failing", "fail: out of luck")
 		bustest.Until(t, "the notification", func() bool { return noted(daemon, "Failing: something went wrong") != nil })
-		bustest.Until(t, "the icon to say so", func() bool { return strings.Contains(fmt.Sprint(panel.Properties()), "failed") })
+		bustest.Until(t, "the icon to say so", func() bool { return strings.Contains(fmt.Sprint(panel.Property("ToolTip")), "failed") })
 		r.say(id, "slow: 2")
 		bustest.Until(t, "the end", func() bool { return !r.running(id) })
 		for _, n := range daemon.Shown() {
@@ -354,7 +354,7 @@ func TestDesktopOnAFullDisk(t *testing.T) {
 		fill()
 		err := r.link.call(t.Context(), "turn/send", session.TurnSendParams{SessionID: id, Content: "slow: 30"}, &session.Empty{})
 		if err == nil {
-			bustest.Until(t, "the failure in the tray", func() bool { return strings.Contains(fmt.Sprint(panel.Properties()["ToolTip"]), "failed") })
+			bustest.Until(t, "the failure in the tray", func() bool { return strings.Contains(fmt.Sprint(panel.Property("ToolTip")), "failed") })
 		} else {
 			t.Logf("the message was refused: %v", err)
 		}
