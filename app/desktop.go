@@ -89,7 +89,8 @@ func (w *window) run(ctx context.Context, in instance) (how end, err error) {
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
 	w.s.followAutostart(in, w.log)
-	w.shell = startShell(w.s, in, w, w.log, stopAll)
+	w.shell = newShell(w.s, in, w, w.log, stopAll)
+	w.shell.start()
 	behind := startBackground(serving, in)
 	select {
 	case <-behind.ready:
@@ -239,9 +240,15 @@ func (w *window) mayClose() bool {
 func (w *window) hide() {
 	w.mu.Lock()
 	w.away, w.infront = true, false
+	first := !w.kept.Hidden
+	w.kept.Hidden = true
 	w.mu.Unlock()
 	runtime.WindowHide(w.ctx)
 	w.shell.attend() // the tray may have gone meanwhile
+	if first {
+		w.save()
+		w.shell.tellHidden()
+	}
 }
 
 // activate is a second start, which may ask for a link.
