@@ -5,7 +5,7 @@ export function useNow(everyMs: number): number {
 	const [now, setNow] = useState(() => Date.now());
 	const visible = useVisible();
 	useEffect(() => {
-		if (everyMs === 0 ) return;
+		if (everyMs === 0 || !visible) return;
 		setNow(Date.now());
 		const timer = setInterval(() => setNow(Date.now()), everyMs);
 		return () => clearInterval(timer);
