@@ -105,7 +105,7 @@ func (p *program) root() *cobra.Command {
 	root.SetErr(p.err)
 	root.SetUsageTemplate(p.usageTemplate())
 	root.SetFlagErrorFunc(p.flagError)
-	root.RunE = func(cmd *cobra.Command, _ []string) error { return p.desktop(cmd.Context()) }
+	p.desktopCommand(root)
 
 	everywhere := root.PersistentFlags()
 	everywhere.StringVar(&p.flags.dataDir, "data-dir", "", p.say("command.flag-data-dir"))

@@ -15,9 +15,9 @@ import (
 // autostartEntry is what starts this program when its user logs in: hidden, and on the same data folder
 // and configuration as now, unless those are the usual ones.
 func autostartEntry(s settings) (autostart.Entry, error) {
-	program, err := os.Executable()
+	program, err := executable()
 	if err != nil {
-		return autostart.Entry{}, fmt.Errorf("finding the program's own file: %w", err)
+		return autostart.Entry{}, err
 	}
 	args := []string{"--hidden"}
 	if usual, err := defaultDataDir(); err != nil || usual != s.dataDir {
