@@ -75,25 +75,31 @@ func (p *program) desktop(ctx context.Context, st start) error {
 		}
 		return fault.New(fault.Unsupported, noDisplay)
 	}
-	again, err := p.show(ctx, s, st)
-	if err != nil || !again {
+	end, err := p.show(ctx, s, st)
+	if err != nil || !end.again {
 		return err
 	}
-	return startAgain(os.Args)
+	return startAgain(os.Args, end.hidden)
 }
 
-// show runs the app until it ends; again says that it is to start once more.
-func (p *program) show(ctx context.Context, s settings, st start) (again bool, err error) {
+// end is how the desktop app ended.
+type end struct {
+	again  bool // it is to start once more
+	hidden bool // there was no window in sight
+}
+
+// show runs the app until it ends.
+func (p *program) show(ctx context.Context, s settings, st start) (end, error) {
 	log, closeLog := newLog(s.dataDir, s.logLevel, p.err)
 	defer closeLog.Close()
 	slog.SetDefault(log) // for libraries that log without being asked where
 	w := newWindow(s, st, log)
 	in, err := s.open(ctx, log, w.activate)
 	if _, held := errors.AsType[*store.Locked](err); held {
-		return false, p.raiseOther(ctx, s, st, err)
+		return end{}, p.raiseOther(ctx, s, st, err)
 	}
 	if err != nil {
-		return false, err
+		return end{}, err
 	}
 	return w.run(ctx, in)
 }

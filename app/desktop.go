@@ -82,21 +82,20 @@ func newWindow(s settings, st start, log *slog.Logger) *window {
 // endWithin bounds the end of the program once ctx has ended, whatever the toolkit does.
 const endWithin = 1500 * time.Millisecond
 
-// run shows the app until it is quit or ctx ends; again says that it is to start once more. It takes
-// the main thread.
-func (w *window) run(ctx context.Context, in instance) (again bool, err error) {
-	ctx, end := context.WithCancel(ctx)
-	defer end()
+// run shows the app until it is quit or ctx ends. It takes the main thread.
+func (w *window) run(ctx context.Context, in instance) (how end, err error) {
+	ctx, stopAll := context.WithCancel(ctx)
+	defer stopAll()
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
 	w.s.followAutostart(in, w.log)
-	w.shell = startShell(w.s, in, w, w.log, end)
+	w.shell = startShell(w.s, in, w, w.log, stopAll)
 	behind := startBackground(serving, in)
 	select {
 	case <-behind.ready:
 	case err := <-behind.done:
 		w.shell.close()
-		return false, err
+		return end{}, err
 	}
 	w.wg.Go(func() { w.shell.run(serving) })
 	w.wg.Go(func() { w.follow(ctx, behind) })
@@ -105,17 +104,19 @@ func (w *window) run(ctx context.Context, in instance) (again bool, err error) {
 			err = fmt.Errorf("showing the window: %w", err)
 		}
 	}
+	how.hidden = w.hidden()
 	close(w.gone)
 	stop()
 	w.shell.close()
 	w.wg.Wait()
 	w.shell.mu.Lock()
-	again = w.shell.restart
+	how.again = w.shell.restart
 	w.shell.mu.Unlock()
-	return again, errors.Join(err, <-behind.done)
+	return how, errors.Join(err, <-behind.done)
 }
 
-// first waits until the window is wanted; false when the program ends before.
+// first waits until the window is wanted; false when the program ends before, or when there is nothing
+// any more to show one on.
 func (w *window) first(ctx context.Context, behind *background) bool {
 	select {
 	case <-w.wanted:
@@ -123,9 +124,13 @@ func (w *window) first(ctx context.Context, behind *background) bool {
 	case err := <-behind.done:
 		behind.done <- err
 	}
+	answers := displayAnswers(ctx)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.made = !w.leaving && ctx.Err() == nil
+	w.made = answers && !w.leaving && ctx.Err() == nil
+	if !answers && ctx.Err() == nil {
+		w.log.Warn("the display is gone: the desktop session has ended")
+	}
 	if w.made {
 		w.away = w.small
 	}

@@ -19,6 +19,6 @@ func newWindow(settings, start, *slog.Logger) *window { return &window{} }
 
 func (*window) activate(string) bool { return false }
 
-func (*window) run(context.Context, instance) (again bool, err error) {
-	return false, fault.New(fault.Unsupported, noDisplay)
+func (*window) run(context.Context, instance) (end, error) {
+	return end{}, fault.New(fault.Unsupported, noDisplay)
 }

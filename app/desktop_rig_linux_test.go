@@ -3,10 +3,12 @@ package app
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -27,6 +29,7 @@ type desktopRig struct {
 	env  []string
 	app  string // the program's file
 
+	x       *exec.Cmd // the X server
 	process *process
 	link    *link
 }
@@ -82,6 +85,7 @@ func (r *desktopRig) display() string {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(func() { _ = x.Process.Kill(); _ = x.Wait() })
+	r.x = x
 	_ = write.Close()
 	number := make([]byte, 16)
 	n, err := read.Read(number)
@@ -248,4 +252,65 @@ func (r *desktopRig) click(p *bustest.Panel, labels ...string) {
 		return n != nil
 	})
 	p.Click(id)
+}
+
+// entryOfTray is the request of a session in the tray's menu; nil for none.
+func entryOfTray(p *bustest.Panel, who string) *bustest.Node {
+	for _, n := range p.Menu().Children {
+		if strings.HasPrefix(n.Label, who+": ") {
+			return &n
+		}
+	}
+	return nil
+}
+
+// noted is the notification whose title begins so and that is shown still; nil for none.
+func noted(d *bustest.Daemon, title string) *bustest.Shown {
+	all := d.Shown()
+	for i := len(all) - 1; i >= 0; i-- {
+		if strings.HasPrefix(all[i].Title, title) && !d.Withdrawn(all[i].ID) {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// waiting is the approval that a session waits for.
+func (r *desktopRig) waiting(id string) session.Approval {
+	r.t.Helper()
+	var snapshot struct {
+		Approvals []session.Approval `json:"approvals"`
+	}
+	r.ask("session/subscribe", session.SessionParams{SessionID: id}, &snapshot)
+	r.ask("session/unsubscribe", session.SessionParams{SessionID: id}, &session.Empty{})
+	if len(snapshot.Approvals) != 1 {
+		r.t.Fatalf("%d approvals wait", len(snapshot.Approvals))
+	}
+	return snapshot.Approvals[0]
+}
+
+// running reports whether she works in a session.
+func (r *desktopRig) running(id string) bool {
+	r.t.Helper()
+	var found session.SessionsListResult
+	r.ask("sessions/list", session.SessionsListParams{Query: id}, &found)
+	return len(found.Sessions) == 1 && found.Sessions[0].Running
+}
+
+// configure writes config.yaml by hand, as a person does while the app runs.
+func (r *desktopRig) configure(yaml string) {
+	r.t.Helper()
+	if err := os.WriteFile(filepath.Join(r.dataDir(), "config.yaml"), []byte(yaml), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	time.Sleep(time.Second) // it counts when it has been left alone for a moment
+}
+
+// history reports whether the history of a session holds some words, as Go prints it.
+func (r *desktopRig) history(id string, words ...string) bool {
+	r.t.Helper()
+	var history any
+	r.ask("session/history", map[string]any{"sessionId": id}, &history)
+	got := fmt.Sprint(history)
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(got, w) })
 }

@@ -44,7 +44,15 @@ func sessionLink(id string) string { return scheme + "://session/" + url.PathEsc
 // isLink tells an argument that is meant as a link from a mistyped command.
 func isLink(arg string) bool { return strings.Contains(arg, ":") }
 
-// againArgs are the arguments of a start that follows another: a link was for the first one only.
-func againArgs(args []string) []string {
-	return slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.HasPrefix(arg, scheme+"://") })
+// againArgs are the arguments of a start that follows another, hidden or not: a link was for the first one
+// only.
+func againArgs(args []string, hidden bool) []string {
+	const flag = "--hidden"
+	again := slices.DeleteFunc(slices.Clone(args), func(arg string) bool {
+		return strings.HasPrefix(arg, scheme+"://") || strings.HasPrefix(arg, flag)
+	})
+	if hidden {
+		again = append(again, flag)
+	}
+	return again
 }

@@ -1,6 +1,9 @@
 package app
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestLinks(t *testing.T) {
 	for _, c := range []struct {
@@ -30,6 +33,24 @@ func TestLinks(t *testing.T) {
 		got, err := parseLink(c.link)
 		if (err != nil) != c.bad || got != c.want {
 			t.Errorf("%q: %+v, %v; want %+v, bad %v", c.link, got, err, c.want, c.bad)
+		}
+	}
+}
+
+func TestStartingAgain(t *testing.T) {
+	for _, c := range []struct {
+		args   string
+		hidden bool
+		want   string
+	}{
+		{"aalis", false, "aalis"},
+		{"aalis", true, "aalis --hidden"},
+		{"aalis --hidden --data-dir /x", false, "aalis --data-dir /x"},
+		{"aalis --hidden=true aalis://new", true, "aalis --hidden"},
+		{"aalis aalis://session/s --log-level debug", false, "aalis --log-level debug"},
+	} {
+		if got := strings.Join(againArgs(strings.Fields(c.args), c.hidden), " "); got != c.want {
+			t.Errorf("%q, hidden %v: %q, want %q", c.args, c.hidden, got, c.want)
 		}
 	}
 }

@@ -92,7 +92,7 @@ go_test() {
 		trap "rm -rf '$dir'" EXIT
 		export GOTMPDIR=${TMPDIR:-/tmp} TMPDIR=$dir
 	fi
-	go test -race -timeout 40m ./...
+	env -u E2E_APP go test -race -timeout 40m ./...
 }
 
 biome() { cd frontend && npm run --silent lint; }
@@ -112,6 +112,7 @@ signin() { node frontend/e2e/real-signin.mjs; }
 settings() { node frontend/e2e/real-settings.mjs; }
 clients() { node frontend/e2e/two-clients.mjs; }
 attachments() { node frontend/e2e/real-attachments.mjs; }
+desktop() { go test -race -count=1 -timeout 10m -run TestDesktop -v ./app | grep -vE "Locale|fallback"; }
 window() { shim && node frontend/e2e/real-window.mjs; }
 page() { shim && node frontend/e2e/real-page.mjs; }
 
@@ -146,6 +147,7 @@ main() {
 		part attachments attachments
 		part window window
 		part page page
+		part desktop desktop
 	fi
 
 	echo

@@ -20,11 +20,12 @@ const (
 )
 
 // Keep calls serve with a connection, again and again until ctx ends. The context that serve gets ends
-// with its connection. A bus that is missing is logged once and waited for.
-func Keep(ctx context.Context, log *slog.Logger, serve func(ctx context.Context, conn *dbus.Conn) error) {
+// with its connection. A bus that is missing is logged once and waited for. The options are for each
+// connection.
+func Keep(ctx context.Context, log *slog.Logger, serve func(ctx context.Context, conn *dbus.Conn) error, options ...dbus.ConnOption) {
 	wait, missing := firstWait, false
 	for ctx.Err() == nil {
-		conn, err := Dial(ctx)
+		conn, err := Dial(ctx, options...)
 		if err == nil {
 			began := time.Now()
 			if missing {
@@ -52,8 +53,9 @@ func Keep(ctx context.Context, log *slog.Logger, serve func(ctx context.Context,
 }
 
 // Dial makes a connection that ends with ctx. Signals reach its channels in the order they were sent.
-func Dial(ctx context.Context) (*dbus.Conn, error) {
-	conn, err := dbus.SessionBusPrivateNoAutoStartup(dbus.WithContext(ctx), dbus.WithSignalHandler(dbus.NewSequentialSignalHandler()))
+func Dial(ctx context.Context, options ...dbus.ConnOption) (*dbus.Conn, error) {
+	options = append([]dbus.ConnOption{dbus.WithContext(ctx), dbus.WithSignalHandler(dbus.NewSequentialSignalHandler())}, options...)
+	conn, err := dbus.SessionBusPrivateNoAutoStartup(options...)
 	if err != nil {
 		return nil, err
 	}

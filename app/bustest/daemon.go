@@ -28,6 +28,7 @@ type Daemon struct {
 	hold      chan struct{} // Notify waits for it
 	instant   string        // an action that is invoked before Notify has answered
 	refuse    bool
+	kind      string
 	refused   int
 }
 
@@ -54,6 +55,13 @@ func (b *Bus) Daemon(first uint32, can ...string) *Daemon {
 	}
 	own(b.t, d.conn, daemonName)
 	return d
+}
+
+// Named makes a daemon that has not been asked yet say that it is of a kind.
+func (d *Daemon) Named(kind string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.kind = kind
 }
 
 // Stop takes the daemon off the bus, with all that it shows.
@@ -98,6 +106,12 @@ func (d *Daemon) Refused() int {
 type service struct{ d *Daemon }
 
 func (s service) GetCapabilities() ([]string, *dbus.Error) { return s.d.can, nil }
+
+func (s service) GetServerInformation() (kind, vendor, version, spec string, _ *dbus.Error) {
+	s.d.mu.Lock()
+	defer s.d.mu.Unlock()
+	return s.d.kind, "nobody", "1", "1.2", nil
+}
 
 func (s service) Notify(program string, replaces uint32, icon, title, body string, actions []string, hints map[string]dbus.Variant, timeout int32, sender dbus.Sender) (uint32, *dbus.Error) {
 	d := s.d

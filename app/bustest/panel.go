@@ -166,21 +166,17 @@ func (p *Panel) Menu() Node {
 	return p.root.copy()
 }
 
-// Properties reads those of the icon.
-func (p *Panel) Properties() map[string]any {
+// Property reads one of the icon.
+func (p *Panel) Property(name string) any {
 	p.t.Helper()
 	p.mu.Lock()
 	item := p.conn.Object(p.sender, p.path)
 	p.mu.Unlock()
-	var all map[string]dbus.Variant
-	if err := item.Call("org.freedesktop.DBus.Properties.GetAll", 0, itemName).Store(&all); err != nil {
+	var value dbus.Variant
+	if err := item.Call("org.freedesktop.DBus.Properties.Get", 0, itemName, name).Store(&value); err != nil {
 		p.t.Fatal(err)
 	}
-	values := make(map[string]any, len(all))
-	for name, v := range all {
-		values[name] = v.Value()
-	}
-	return values
+	return value.Value()
 }
 
 // Click clicks an item of the menu, and waits until the program has taken that.
@@ -200,6 +196,40 @@ func (p *Panel) ClickBlind(id int32) {
 	menu := p.menu
 	p.mu.Unlock()
 	menu.Go(menuName+".Event", dbus.FlagNoReplyExpected, nil, id, "clicked", dbus.MakeVariant(""), uint32(0))
+}
+
+// InOrder asks for a long answer and a short one, again and again without waiting, and reports whether the
+// answers came in the order of the questions: real panels rely on that.
+func (p *Panel) InOrder() bool {
+	p.t.Helper()
+	p.mu.Lock()
+	menu := p.menu
+	p.mu.Unlock()
+	var asked []*dbus.Call
+	for range 50 { // a bus has a limit for what is not answered yet
+		asked = append(asked, menu.Go(menuName+".GetLayout", 0, nil, int32(0), int32(-1), []string{}),
+			menu.Go(menuName+".GetGroupProperties", 0, nil, []int32{1}, []string{}))
+	}
+	var last dbus.Sequence
+	for _, call := range asked {
+		<-call.Done
+		if call.Err != nil {
+			p.t.Fatal(call.Err)
+		}
+		if call.ResponseSequence < last {
+			return false
+		}
+		last = call.ResponseSequence
+	}
+	return true
+}
+
+// Call calls a method of the menu.
+func (p *Panel) Call(method string, args ...any) error {
+	p.mu.Lock()
+	menu := p.menu
+	p.mu.Unlock()
+	return menu.Call(menuName+"."+method, 0, args...).Err
 }
 
 // Open tells that the menu is about to show.

@@ -29,7 +29,9 @@ type daemon struct {
 	conn *dbus.Conn
 
 	owner       string          // unique name, "" while there is none
-	can         map[string]bool // capabilities, nil while unknown
+	known       bool            // the two below have been asked for
+	kind        string          // its name for itself
+	can         map[string]bool // capabilities
 	activatable bool            // the bus starts one when it is called
 	starting    bool
 
@@ -117,9 +119,8 @@ func (d *daemon) advance() {
 		d.starting = true
 		d.call(d.conn.BusObject(), d.started, bus.Name+".StartServiceByName", name, uint32(0))
 	case d.owner == "":
-	case d.can == nil:
-		owner := d.owner
-		d.call(d.conn.Object(owner, path), func(c *dbus.Call) { d.learned(owner, c) }, name+".GetCapabilities")
+	case !d.known:
+		d.learn()
 	default:
 		d.send(it)
 	}
@@ -146,6 +147,21 @@ func (d *daemon) started(call *dbus.Call) {
 	d.n.o.Log.Warn("the notification daemon cannot be started", "error", call.Err)
 }
 
+// learn asks what the daemon is, then what it can do.
+func (d *daemon) learn() {
+	owner := d.owner
+	d.call(d.conn.Object(owner, path), func(call *dbus.Call) {
+		var vendor, version, spec string
+		if err := call.Store(&d.kind, &vendor, &version, &spec); err != nil {
+			d.kind = "" // an old one
+		}
+		if owner != d.owner {
+			return
+		}
+		d.call(d.conn.Object(owner, path), func(call *dbus.Call) { d.learned(owner, call) }, name+".GetCapabilities")
+	}, name+".GetServerInformation")
+}
+
 func (d *daemon) learned(owner string, call *dbus.Call) {
 	if owner != d.owner {
 		return
@@ -154,22 +170,33 @@ func (d *daemon) learned(owner string, call *dbus.Call) {
 	if err := call.Store(&list); err != nil {
 		d.n.o.Log.Warn("the notification daemon does not tell what it can do", "error", err)
 	}
-	d.can = make(map[string]bool, len(list))
+	d.known, d.can = true, make(map[string]bool, len(list))
 	for _, what := range list {
 		d.can[what] = true
 	}
 }
 
+// xfce draws a button for what a click on the notification itself means; others do not.
+const xfce = "Xfce Notify Daemon"
+
+func (d *daemon) actions(note Note) []string {
+	all := []string{}
+	for _, a := range note.Actions {
+		if a.ID == Open {
+			all = append(all, "default", a.Label)
+		}
+		if a.ID != Open || d.kind != xfce {
+			all = append(all, a.ID, a.Label)
+		}
+	}
+	return all
+}
+
 func (d *daemon) send(it *note) {
 	title, body := readable(it.Note)
-	var actions []string
+	actions := []string{}
 	if d.can["actions"] {
-		for _, a := range it.Actions {
-			if a.ID == Open {
-				actions = append(actions, "default", a.Label)
-			}
-			actions = append(actions, a.ID, a.Label)
-		}
+		actions = d.actions(it.Note)
 	} else if len(it.Actions) > 0 {
 		body = strings.TrimPrefix(body+"\n", "\n") + text.New("notify.elsewhere").In(d.language())
 	}
@@ -213,7 +240,7 @@ func (d *daemon) sent(it *note, to string, call *dbus.Call) {
 	case err != nil:
 		if now, problem := bus.Owner(d.ctx, d.conn, name); problem == nil && now != to {
 			// That daemon has ended; the signal that says so, and who follows, is on its way.
-			d.owner, d.can, d.starting = "", nil, true
+			d.owner, d.known, d.starting = "", false, true
 			return
 		}
 		d.n.o.Log.Warn("the notification daemon does not show a note", "error", err)
@@ -258,7 +285,7 @@ func (d *daemon) signal(s *dbus.Signal) {
 
 // succeed is told who is the daemon from now on, "" for nobody.
 func (d *daemon) succeed(owner string) {
-	d.owner, d.can, d.starting, d.early = owner, nil, false, nil
+	d.owner, d.known, d.starting, d.early = owner, false, false, nil
 	d.n.lost(owner)
 	if owner == "" {
 		d.learnActivatable()

@@ -84,6 +84,17 @@ func TestShow(t *testing.T) {
 	}
 }
 
+func TestXfceButtons(t *testing.T) {
+	bus := bustest.New(t)
+	daemon := bus.Daemon(0, "actions")
+	daemon.Named("Xfce Notify Daemon")
+	r := start(t)
+	r.Show(approval("a"))
+	if got := strings.Join(daemon.Titled("title a").Actions, "|"); got != "approve|Approve|deny|Deny|default|Open" {
+		t.Error(got)
+	}
+}
+
 func TestPress(t *testing.T) {
 	for _, c := range []struct{ word, want string }{
 		{"approve", "approve a"},

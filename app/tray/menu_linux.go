@@ -3,14 +3,15 @@ package tray
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/godbus/dbus/v5"
 )
 
-// menu is com.canonical.dbusmenu: the items as panels read and click them. Only the methods of that
-// interface are exported.
+// menu is com.canonical.dbusmenu: the items as panels read and click them. Its exported methods are those
+// of that interface.
 type menu struct {
 	click   func(id int32)
 	opening func() // brings the items up to date
@@ -126,6 +127,51 @@ func (n *node) layout(depth int32) layout {
 	return l
 }
 
+// call calls a method by its name.
+func (m *menu) call(method string, args []any) ([]any, *dbus.Error) {
+	var (
+		id, depth int32
+		ids       []int32
+		name      string
+		names     []string
+		data      dbus.Variant
+		timestamp uint32
+		events    []event
+	)
+	into := map[string][]any{
+		"GetLayout": {&id, &depth, &names}, "GetGroupProperties": {&ids, &names}, "GetProperty": {&id, &name},
+		"Event": {&id, &name, &data, &timestamp}, "EventGroup": {&events}, "AboutToShow": {&id}, "AboutToShowGroup": {&ids},
+	}[method]
+	if into == nil {
+		return nil, dbus.NewError("org.freedesktop.DBus.Error.UnknownMethod", []any{"the menu has no method " + method})
+	}
+	if err := dbus.Store(args, into...); err != nil {
+		return nil, dbus.NewError("org.freedesktop.DBus.Error.InvalidArgs", []any{method + ": " + err.Error()})
+	}
+	switch method {
+	case "GetLayout":
+		revision, all, err := m.GetLayout(id, depth, names)
+		return []any{revision, all}, err
+	case "GetGroupProperties":
+		all, err := m.GetGroupProperties(ids, names)
+		return []any{all}, err
+	case "GetProperty":
+		value, err := m.GetProperty(id, name)
+		return []any{value}, err
+	case "Event":
+		return nil, m.Event(id, name, data, timestamp)
+	case "EventGroup":
+		missing, err := m.EventGroup(events)
+		return []any{missing}, err
+	case "AboutToShow":
+		update, err := m.AboutToShow(id)
+		return []any{update}, err
+	default:
+		updated, missing, err := m.AboutToShowGroup(ids)
+		return []any{updated, missing}, err
+	}
+}
+
 func unknown(id int32) *dbus.Error {
 	return dbus.NewError("org.freedesktop.DBus.Error.InvalidArgs", []any{fmt.Sprintf("there is no item %d", id)})
 }
@@ -143,12 +189,10 @@ func (m *menu) GetLayout(parent, depth int32, _ []string) (uint32, layout, *dbus
 func (m *menu) GetGroupProperties(ids []int32, _ []string) ([]propertiesOf, *dbus.Error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	all := []propertiesOf{}
 	if len(ids) == 0 {
-		for id, n := range m.byID {
-			all = append(all, propertiesOf{id, n.properties})
-		}
+		ids = slices.Sorted(maps.Keys(m.byID))
 	}
+	all := []propertiesOf{}
 	for _, id := range ids {
 		if n := m.byID[id]; n != nil {
 			all = append(all, propertiesOf{id, n.properties})

@@ -2,6 +2,7 @@ package tray
 
 import (
 	"errors"
+	"maps"
 	"sync"
 
 	"github.com/godbus/dbus/v5"
@@ -21,13 +22,19 @@ type publisher struct {
 	shown    appearance
 }
 
-// publish brings the menu and the icon to what the core has now, and reports whether the menu changed.
-// Errors of a connection that dies show where the connection is followed.
-func (p *publisher) publish() bool {
+// publish brings the menu and the icon to what the core has now, what can be answered first. Errors of a
+// connection that dies show where the connection is followed.
+func (p *publisher) publish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	items, tip, look := p.core.look()
 	layout, touched := p.menu.set(items)
+	if p.exported && len(touched) > 0 {
+		_ = p.conn.Emit(menuPath, menuName+".ItemsPropertiesUpdated", touched, []removed{})
+	}
+	if p.exported && layout != 0 {
+		_ = p.conn.Emit(menuPath, menuName+".LayoutUpdated", layout, int32(0))
+	}
 	values := map[string]any{"ToolTip": tooltip{Title: p.core.o.Name, Description: tip, Icon: []pixmap{}}, "Status": status(look)}
 	if p.onIcon == nil || look != p.shown {
 		drawn := pixmaps(look)
@@ -37,18 +44,9 @@ func (p *publisher) publish() bool {
 	if p.onIcon == nil {
 		p.onIcon = &properties{all: map[string]map[string]dbus.Variant{itemName: p.constant()}}
 	}
-	changed := p.onIcon.change(itemName, values)
-	if !p.exported {
-		return false
+	if changed := p.onIcon.change(itemName, values); p.exported {
+		p.emit(changed, look)
 	}
-	p.emit(changed, look)
-	if len(touched) > 0 {
-		_ = p.conn.Emit(menuPath, menuName+".ItemsPropertiesUpdated", touched, []removed{})
-	}
-	if layout != 0 {
-		_ = p.conn.Emit(menuPath, menuName+".LayoutUpdated", layout, int32(0))
-	}
-	return layout != 0 || len(touched) > 0
 }
 
 func (p *publisher) emit(changed map[string]dbus.Variant, look appearance) {
@@ -65,7 +63,14 @@ func (p *publisher) emit(changed map[string]dbus.Variant, look appearance) {
 	if _, is := changed["Status"]; is {
 		_ = p.conn.Emit(itemPath, itemName+".NewStatus", status(look))
 	}
-	_ = p.conn.Emit(itemPath, propertiesName+".PropertiesChanged", itemName, changed, []string{})
+	told, asked := maps.Clone(changed), []string{} // a picture is read by whoever draws it
+	for _, name := range []string{"IconPixmap", "AttentionIconPixmap"} {
+		if _, is := told[name]; is {
+			delete(told, name)
+			asked = append(asked, name)
+		}
+	}
+	_ = p.conn.Emit(itemPath, propertiesName+".PropertiesChanged", itemName, told, asked)
 }
 
 // status makes a panel that hides quiet icons bring this one out while somebody waits.
@@ -106,7 +111,7 @@ func (p *publisher) export() error {
 	return errors.Join(
 		p.conn.Export(p.icon, itemPath, itemName), p.conn.Export(p.onIcon, itemPath, propertiesName),
 		p.conn.Export(introspect.NewIntrospectable(aboutIcon), itemPath, introspect.IntrospectData.Name),
-		p.conn.Export(p.menu, menuPath, menuName), p.conn.Export(onMenu, menuPath, propertiesName),
+		p.conn.Export(onMenu, menuPath, propertiesName),
 		p.conn.Export(introspect.NewIntrospectable(aboutMenu), menuPath, introspect.IntrospectData.Name),
 	)
 }

@@ -16,6 +16,7 @@ import (
 // that has died.
 type Tray struct {
 	core    *core
+	calls   *calls
 	stop    context.CancelFunc
 	wg      sync.WaitGroup
 	changed chan struct{} // holds one: there is something to publish
@@ -26,8 +27,8 @@ type Tray struct {
 // Start shows the icon as soon as something is there to show it, and returns at once.
 func Start(o Options) *Tray {
 	ctx, stop := context.WithCancel(context.Background())
-	t := &Tray{core: newCore(o), stop: stop, changed: make(chan struct{}, 1), moved: make(chan struct{}, 1)}
-	t.wg.Go(func() { bus.Keep(ctx, o.Log, t.serve) })
+	t := &Tray{core: newCore(o), calls: newCalls(), stop: stop, changed: make(chan struct{}, 1), moved: make(chan struct{}, 1)}
+	t.wg.Go(func() { bus.Keep(ctx, o.Log, t.serve, dbus.WithIncomingInterceptor(t.calls.intercept)) })
 	t.wg.Go(func() { t.tellHosted(ctx) })
 	return t
 }
@@ -45,6 +46,7 @@ func (t *Tray) Hosted() bool { return t.hosted.Load() }
 func (t *Tray) Close() {
 	t.stop()
 	t.wg.Wait()
+	t.calls.close()
 	t.core.close()
 }
 
@@ -87,15 +89,17 @@ func (t *Tray) serve(ctx context.Context, conn *dbus.Conn) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	p := &publisher{core: t.core, conn: conn, menu: newMenu(t.core.click), icon: &notifierItem{show: func() { t.core.click(showID) }}}
-	p.menu.opening = func() { p.publish() }
+	p.menu.opening = p.publish
+	t.calls.forget()
 	p.publish()
 	if err := p.export(); err != nil {
 		return fmt.Errorf("showing the tray on the session bus: %w", err)
 	}
-	var hosts sync.WaitGroup
-	defer hosts.Wait()
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	wg.Go(func() { t.calls.answer(ctx, conn, p.menu) })
 	failed := make(chan error, 1)
-	hosts.Go(func() {
+	wg.Go(func() {
 		defer t.setHosted(false)
 		failed <- t.followHosts(ctx, conn)
 		stop()

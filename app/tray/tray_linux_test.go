@@ -167,9 +167,8 @@ func TestState(t *testing.T) {
 	panel := bus.Panel(true)
 	r := start(t)
 	shown(t, r, panel)
-	was := panel.Properties()
-	if was["Status"] != "Active" || was["Title"] != "Aalis" || len(was["IconPixmap"].([][]any)) < 4 {
-		t.Errorf("%v %v %d", was["Status"], was["Title"], len(was["IconPixmap"].([][]any)))
+	if status, title, sizes := panel.Property("Status"), panel.Property("Title"), panel.Property("IconPixmap").([][]any); status != "Active" || title != "Aalis" || len(sizes) < 4 {
+		t.Errorf("%v %v %d", status, title, len(sizes))
 	}
 	for _, c := range []struct {
 		state       tray.State
@@ -184,8 +183,7 @@ func TestState(t *testing.T) {
 		icons := panel.NewIcons()
 		r.Set(c.state)
 		bustest.Within(t, 300*time.Millisecond, c.tip, func() bool {
-			is := panel.Properties()
-			return is["ToolTip"].([]any)[3] == c.tip && is["Status"] == c.status && panel.NewIcons() > icons
+			return panel.Property("ToolTip").([]any)[3] == c.tip && panel.Property("Status") == c.status && panel.NewIcons() > icons
 		})
 	}
 	icons := panel.NewIcons()
@@ -216,6 +214,23 @@ func TestManyRequests(t *testing.T) {
 	panel.Click(panel.Menu().Find("5 more in the window").ID)
 	panel.Click(open.Find("w: 24", "Deny").ID) // pushed out of the list, not settled
 	bustest.Until(t, "both clicks", func() bool { return r.decisions()["false 24"] == 1 && len(r.clicks()) == 1 })
+}
+
+func TestAnswersInOrder(t *testing.T) {
+	bus := bustest.New(t)
+	panel := bus.Panel(true)
+	r := start(t)
+	shown(t, r, panel)
+	if !panel.InOrder() {
+		t.Error("a panel would show an empty submenu")
+	}
+	for method, args := range map[string][]any{"GetLayout": {int32(999), int32(-1), []string{}}, "GetProperty": {int32(1), "nothing"}, "Event": {"no"}, "Nothing": nil} {
+		if err := panel.Call(method, args...); err == nil {
+			t.Errorf("%s%v was answered", method, args)
+		}
+	}
+	r.Set(tray.State{Requests: []tray.Request{{ID: "a", Who: "w", What: "x"}}})
+	bustest.Until(t, "still shown", func() bool { return panel.Menu().Find("w: x") != nil })
 }
 
 func TestWords(t *testing.T) {
