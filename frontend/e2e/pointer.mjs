@@ -38,8 +38,14 @@ const mouse = (desk, ...args) => desk.tool("xdotool", ...args.map(String));
 
 /** Clicks the middle of the last such element, with keys held down, if any. */
 export async function click(app, css, { button = 1, keys = [] } = {}) {
-	const [x, y] = await pixelOf(app, css);
-	await mouse(app.desk, "mousemove", x, y);
+	// What has just come may move on while the hand does.
+	await until(`the pointer to be on ${css}`, async () => {
+		await mouse(app.desk, "mousemove", ...(await pixelOf(app, css)));
+		return app.js(
+			"return [...document.querySelectorAll(arguments[0])].at(-1).matches(':hover')",
+			css,
+		);
+	});
 	for (const key of keys) await mouse(app.desk, "keydown", key);
 	await mouse(app.desk, "click", button);
 	for (const key of keys) await mouse(app.desk, "keyup", key);
