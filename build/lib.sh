@@ -28,7 +28,7 @@ packages() {
 	browser) echo chromium fonts-dejavu-core fonts-noto-cjk ;;
 	display) echo xvfb dbus webkit2gtk-driver openbox wmctrl xdotool x11-utils imagemagick fonts-dejavu-core ;;
 	windows) echo gcc-mingw-w64-x86-64 nsis ;;
-	installed) echo libglib2.0-bin xdg-utils desktop-file-utils man-db rpm ;;
+	package) echo libglib2.0-bin xdg-utils desktop-file-utils man-db rpm ;;
 	esac
 }
 

@@ -131,7 +131,7 @@ build_tar() {
 		cp -R "$STAGES/$name/usr/bin" "$STAGES/$name/usr/share" "$STAGES/$base/"
 		cp LICENSE build/package/linux/INSTALL "$STAGES/$base/"
 		tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" --format=gnu -C "$STAGES" -cf - "$base" |
-			gzip -9n >"$OUT/$base.tar.gz"
+			gzip -n >"$OUT/$base.tar.gz"
 	done
 }
 

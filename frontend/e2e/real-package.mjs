@@ -124,10 +124,7 @@ test("the same commit gives the same bytes, whoever builds it", () => {
 });
 
 test("a package says what it is and what it needs, and holds only files of root's", () => {
-	assert.match(
-		field("aalis", "Depends"),
-		/libc6 \(>= 2\.\d+\), libgtk-3-0 .*libwebkit2gtk-4\.1-0/,
-	);
+	assert.match(field("aalis", "Depends"), /libc6 \(>= 2\.\d+\), libgtk-3-0 .*libwebkit2gtk-4\.1-0/);
 	assert.match(field("aalis-server", "Depends"), /^libc6 \(>= 2\.\d+\)$/);
 	for (const name of NAMES) {
 		const version = field(name, "Version");
@@ -147,7 +144,11 @@ test("a package says what it is and what it needs, and holds only files of root'
 });
 
 test("installing puts everything in its place", () => {
-	const install = ["install", "--no-install-recommends", ...NAMES.map((name) => made(name, "\\.deb"))];
+	const install = [
+		"install",
+		"--no-install-recommends",
+		...NAMES.map((name) => made(name, "\\.deb")),
+	];
 	// What is needed to build it is enough to run it; more would stay on the machine.
 	const plan = lines(apt("--simulate", ...install));
 	assert.deepEqual(
@@ -169,7 +170,10 @@ test("installing puts everything in its place", () => {
 		if (left(page)) continue;
 		assert.equal(run("man", ["-w", name]), page);
 		assert.equal(run("man", ["-w", "-L", "zh_CN", name]), page.replace("man/", "man/zh_CN/"));
-		assert.match(run("man", [name], { env: { LC_ALL: "C.UTF-8" } }), new RegExp(`${name} serve\\n`));
+		assert.match(
+			run("man", [name], { env: { LC_ALL: "C.UTF-8" } }),
+			new RegExp(`${name} serve\\n`),
+		);
 	}
 });
 
@@ -230,7 +234,10 @@ test("the archives hold the same files and run where they are unpacked", async (
 	for (const name of NAMES) {
 		const home = newHome();
 		run("tar", ["--extract", "--file", made(name, "\\.tar\\.gz"), "--directory", home.home]);
-		const place = join(home.home, readdirSync(home.home).find((entry) => entry.startsWith(name)));
+		const place = join(
+			home.home,
+			readdirSync(home.home).find((entry) => entry.startsWith(name)),
+		);
 		const held = lines(run("find", ["-type", "f"], { cwd: place })).sort();
 		const same = files(name).map((file) => file.replace("/usr", "."));
 		assert.deepEqual(held, ["./INSTALL", "./LICENSE", ...same].sort());
