@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { cleanEnv, newHome, Program, pictures, until } from "./rig.mjs";
 
-const freePort = () =>
+export const freePort = () =>
 	new Promise((resolve) => {
 		const probe = createServer().listen(0, "127.0.0.1", () => {
 			const { port } = probe.address();
