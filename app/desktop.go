@@ -88,7 +88,6 @@ func (w *window) run(ctx context.Context, in instance) (how end, err error) {
 	defer stopAll()
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
-	w.s.followAutostart(in, w.log)
 	w.shell = newShell(w.s, in, w, w.log, stopAll)
 	w.shell.start()
 	behind := startBackground(serving, in)
