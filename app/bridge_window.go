@@ -17,7 +17,7 @@ type hooks interface {
 	restart()
 }
 
-// greeting is what a page is told first.
+// greeting is what a page is told first. A zoom of 0 means that the window offers none.
 type greeting struct {
 	Zoom float64 `json:"zoom"`
 	Go   *target `json:"go,omitempty"`
@@ -61,7 +61,7 @@ func (b *Bridge) Hello() (g greeting, err error) {
 	return g, err
 }
 
-// Zoom says that the person has changed the zoom; 1 is 100 %.
+// Zoom shows the page larger or smaller from now on; 1 is 100 %.
 func (b *Bridge) Zoom(factor float64) error { return b.with(func(w hooks) { w.zoom(factor) }) }
 
 // Quit is the wish to end the program.

@@ -89,7 +89,8 @@ func (w *window) run(ctx context.Context, in instance) (how end, err error) {
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
 	w.s.followAutostart(in, w.log)
-	w.shell = startShell(w.s, in, w, w.log, stopAll)
+	w.shell = newShell(w.s, in, w, w.log, stopAll)
+	w.shell.start()
 	behind := startBackground(serving, in)
 	select {
 	case <-behind.ready:
@@ -203,13 +204,14 @@ func (w *window) options(bridge *Bridge) *options.App {
 		OnStartup: func(ctx context.Context) {
 			w.ctx = ctx
 			w.place(k)
+			setZoom(k.Zoom)
 			close(w.up)
 			w.check(firstPaintWithin)
 		},
 		OnBeforeClose: func(context.Context) bool { return !w.mayClose() },
 		OnShutdown:    func(context.Context) { bridge.close() },
 		Linux:         &linux.Options{Icon: icon, WebviewGpuPolicy: linux.WebviewGpuPolicyNever, ProgramName: "aalis"},
-		Windows:       &windows.Options{Theme: windows.SystemDefault},
+		Windows:       &windows.Options{Theme: windows.SystemDefault, IsZoomControlEnabled: !canZoom},
 		Mac:           &mac.Options{Appearance: mac.DefaultAppearance},
 	}
 }
@@ -238,9 +240,15 @@ func (w *window) mayClose() bool {
 func (w *window) hide() {
 	w.mu.Lock()
 	w.away, w.infront = true, false
+	first := !w.kept.Hidden
+	w.kept.Hidden = true
 	w.mu.Unlock()
 	runtime.WindowHide(w.ctx)
 	w.shell.attend() // the tray may have gone meanwhile
+	if first {
+		w.save()
+		w.shell.tellHidden()
+	}
 }
 
 // activate is a second start, which may ask for a link.

@@ -38,7 +38,10 @@ func (p *pageOf) decide(question, choice string) { p.shell.part.decide(question,
 // hello also has the page told what it must know and was told before it could listen.
 func (p *pageOf) hello() greeting {
 	p.mu.Lock()
-	g := greeting{Zoom: p.kept.Zoom}
+	g := greeting{}
+	if canZoom {
+		g.Zoom = p.kept.Zoom
+	}
 	if p.goal != (target{}) {
 		to := p.goal
 		g.Go, p.goal = &to, target{}
@@ -59,7 +62,9 @@ func (p *pageOf) zoom(factor float64) {
 	p.mu.Lock()
 	p.kept.Zoom = factor
 	p.kept = p.kept.sane()
+	factor = p.kept.Zoom
 	p.mu.Unlock()
+	setZoom(factor)
 	(*window)(p).save()
 }
 

@@ -21,7 +21,8 @@ type kept struct {
 	Placed    bool    `json:"placed,omitempty"` // X and Y count
 	Maximised bool    `json:"maximised,omitempty"`
 	Zoom      float64 `json:"zoom,omitempty"`
-	Safe      bool    `json:"safe,omitempty"` // the safe renderer was chosen
+	Safe      bool    `json:"safe,omitempty"`   // the safe renderer was chosen
+	Hidden    bool    `json:"hidden,omitempty"` // the owner was told that closing hides
 }
 
 const (

@@ -94,6 +94,12 @@ func (sh *shell) ended(t desk.Turn) {
 	sh.notes.Show(note)
 }
 
+// tellHidden says, the first time, where a window went that was closed.
+func (sh *shell) tellHidden() {
+	say := func(key text.Key, args ...any) string { return text.New(key, args...).In(sh.in.Language()) }
+	sh.notes.Show(notify.Note{Key: "hidden", Title: say("notify.hidden", "name", sh.s.name), Body: say("notify.hidden-about"), Actions: []notify.Action{sh.openAction()}})
+}
+
 // acted takes a click on a notification. Only the two buttons decide; a click on the notification itself
 // opens what it speaks of.
 func (sh *shell) acted(key, action string) {

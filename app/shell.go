@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"aalis/app/notify"
 	"aalis/app/seat"
 	"aalis/app/tray"
+	"aalis/backend/principal"
 	"aalis/backend/server"
 	"aalis/backend/text"
 )
@@ -40,6 +42,7 @@ type shell struct {
 	opener *server.Opener
 
 	lookNewer chan struct{} // holds a token when the program's file is to be looked at
+	up        chan struct{} // closed when the tray, the notifications and the seat are there
 	end       context.CancelFunc
 	wg        sync.WaitGroup
 
@@ -72,11 +75,11 @@ type view interface {
 // prefs are what the owner has set about the desktop.
 func (sh *shell) prefs() shellPrefs { return prefsOf(sh.in.Setting) }
 
-// startShell brings the tray and everything else up. end ends the program in good order.
-func startShell(s settings, in instance, win view, log *slog.Logger, end context.CancelFunc) *shell {
+// newShell makes a shell of which nothing is up yet. end ends the program in good order.
+func newShell(s settings, in instance, win view, log *slog.Logger, end context.CancelFunc) *shell {
 	sh := &shell{
 		s: s, log: log, in: in, win: win, ours: build{Version, orElse(commit, "unknown")}, opener: server.NewOpener(openURL),
-		lookNewer: make(chan struct{}, 1), end: end, asked: make(map[string]desk.Request), told: make(map[string]string),
+		lookNewer: make(chan struct{}, 1), up: make(chan struct{}), end: end, asked: make(map[string]desk.Request), told: make(map[string]string),
 	}
 	sh.part = &parting{
 		busy: sh.busy, show: func(q question) { sh.win.raise(target{}); sh.win.tell("question", q) },
@@ -86,33 +89,68 @@ func startShell(s settings, in instance, win view, log *slog.Logger, end context
 		leave: sh.leave,
 	}
 	sh.desk = desk.New(desk.Options{Connect: in.ConnectTray, Version: Version, Changed: sh.changed, Ended: sh.ended, Log: log})
+	return sh
+}
+
+// start brings the tray, the notifications and the seat up. What they tell before all are there waits.
+func (sh *shell) start() {
 	sh.tray = tray.Start(tray.Options{
-		Name: s.name, Language: in.Language, Log: log, Hosted: func(bool) { sh.attend() },
+		Name: sh.s.name, Language: sh.in.Language, Log: sh.log, Hosted: func(bool) { <-sh.up; sh.attend() },
 		Show: func() { sh.win.raise(target{}) }, New: func() { sh.win.raise(target{New: true}) },
 		Open: sh.openTab, Restart: func() { sh.part.want(partRestart) }, Quit: func() { sh.part.want(partQuit) },
 		Decide: sh.decide,
 	})
-	sh.notes = notify.Start(notify.Options{Name: s.name, Icon: "aalis", Language: in.Language, Act: sh.acted, Log: log})
-	sh.seat = seat.Start(seat.Options{Log: log, Changed: func(now seat.State) {
+	sh.notes = notify.Start(notify.Options{Name: sh.s.name, Icon: sh.iconFile(), Language: sh.in.Language, Act: sh.acted, Log: sh.log})
+	sh.seat = seat.Start(seat.Options{Log: sh.log, Changed: func(now seat.State) {
+		<-sh.up
 		if now.Ending {
-			log.Info("the desktop session is ending")
-			end()
+			sh.log.Info("the desktop session is ending")
+			sh.end()
 		}
 		sh.attend()
 	}})
-	return sh
+	close(sh.up)
 }
+
+// iconFile puts the program's picture where the notification daemon finds it, installed or not.
+func (sh *shell) iconFile() string {
+	dir, err := principal.RunDir(sh.s.dataDir)
+	path := filepath.Join(dir, "icon.png")
+	if err == nil {
+		err = principal.WritePrivate(path, icon)
+	}
+	if err != nil {
+		sh.log.Warn("notifications have no picture", "error", err)
+		return "aalis" // of an installed program
+	}
+	return path
+}
+
+// attendEvery is how often it is looked whether there is something to ask the owner with, beside each time
+// that a part tells.
+const attendEvery = 30 * time.Second
 
 // run follows until ctx ends.
 func (sh *shell) run(ctx context.Context) {
 	sh.wg.Go(func() { sh.desk.Run(ctx) })
+	sh.wg.Go(func() {
+		look := time.NewTicker(attendEvery)
+		defer look.Stop()
+		for {
+			sh.attend()
+			select {
+			case <-ctx.Done():
+				return
+			case <-look.C:
+			}
+		}
+	})
 	if path, err := executable(); err != nil {
 		sh.log.Warn("a newer version will not be noticed", "error", err)
 	} else {
 		sh.newer = newNewer(path, sh.ours, sh.updated, sh.log)
 		sh.wg.Go(func() { sh.newer.run(ctx, sh.lookNewer) })
 	}
-	sh.attend()
 	sh.wg.Wait()
 }
 
@@ -187,6 +225,9 @@ func (sh *shell) changed(now desk.State) {
 	sh.mu.Unlock()
 	sh.showTray()
 	sh.showRequests(now)
+	if sh.waitsForRestart() {
+		sh.tellUpdate() // something runs, or no more
+	}
 }
 
 func (sh *shell) showTray() {
@@ -251,6 +292,12 @@ func (sh *shell) updated(b build) {
 	}
 	sh.showTray()
 	sh.tellUpdate()
+}
+
+func (sh *shell) waitsForRestart() bool {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	return sh.update != build{}
 }
 
 func (sh *shell) tellUpdate() {

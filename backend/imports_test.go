@@ -48,6 +48,7 @@ var rungs = map[string]int{
 	"backend/testkit":         8,
 	"app":                     9,
 	".":                       10,
+	"build":                   10, // programs that make packages of it
 }
 
 // sideways are the steps on one rung that are allowed beside a child's to its own parent. A key ending

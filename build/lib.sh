@@ -1,9 +1,11 @@
-# What run.sh and test.sh share. Sourced from the root of the project, with `set -euo pipefail`.
+# What the scripts of this folder share. Sourced from the root of the project, with `set -euo pipefail`.
 
 # One set of flags everywhere: each other one would compile everything, SQLite among it, once more.
 export GOFLAGS="-trimpath -buildvcs=false"
 export GOTOOLCHAIN="${GOTOOLCHAIN:-auto}"
 TAGS_DESKTOP=desktop,production,webkit2_41
+# Windows has its own web view.
+TAGS_WINDOWS=desktop,production
 
 die() {
 	echo "$(basename "$0"): $*" >&2
@@ -25,6 +27,8 @@ packages() {
 	window) echo build-essential pkg-config libgtk-3-dev libwebkit2gtk-4.1-dev ;;
 	browser) echo chromium fonts-dejavu-core fonts-noto-cjk ;;
 	display) echo xvfb dbus webkit2gtk-driver openbox wmctrl xdotool x11-utils imagemagick fonts-dejavu-core ;;
+	windows) echo gcc-mingw-w64-x86-64 nsis ;;
+	installed) echo libglib2.0-bin xdg-utils desktop-file-utils man-db rpm ;;
 	esac
 }
 
@@ -69,6 +73,10 @@ need_commands() {
 			command -v $name >/dev/null || die "$name is missing"
 		done
 		;;
+	windows)
+		command -v x86_64-w64-mingw32-gcc >/dev/null || die "the C compiler for Windows (mingw-w64) is missing"
+		command -v makensis >/dev/null || die "makensis (NSIS) is missing"
+		;;
 	esac
 }
 
@@ -85,15 +93,24 @@ build_frontend() {
 	(cd frontend && npm run --silent build)
 }
 
+# program_version prints the program's number, which stands in one place.
+program_version() { sed -n 's/^const Version = "\(.*\)"$/\1/p' app/cmd_version.go; }
+
+program_commit() { git rev-parse --short=12 HEAD 2>/dev/null || echo unknown; }
+
 # build_program KIND builds build/bin/aalis with the window (desktop), or build/bin/aalis-server without
-# (server), which needs no system libraries but the C one.
+# (server), which needs no system libraries but the C one. For Windows (windows, windows-server) they
+# are build/bin/windows/*.exe: one without a console, which people start, and one with, for scripts.
 build_program() {
-	local commit ldflags
-	commit=$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
-	ldflags="-s -w -X aalis/app.commit=$commit"
+	local ldflags
+	ldflags="-s -w -X aalis/app.commit=$(program_commit)"
 	mkdir -p build/bin
 	case $1 in
 	desktop) go build -tags "$TAGS_DESKTOP" -ldflags "$ldflags" -o build/bin/aalis . ;;
 	server) go build -ldflags "$ldflags" -o build/bin/aalis-server . ;;
+	windows) go_windows build -tags "$TAGS_WINDOWS" -ldflags "$ldflags -H windowsgui" -o build/bin/windows/aalis.exe . ;;
+	windows-server) go_windows build -ldflags "$ldflags" -o build/bin/windows/aalis-server.exe . ;;
 	esac
 }
+
+go_windows() { GOOS=windows GOARCH=amd64 CGO_ENABLED=1 CC=x86_64-w64-mingw32-gcc go "$@"; }

@@ -52,7 +52,7 @@ note() {
 	case $1 in
 	go-test) grep -c '^ok' "$2" | sed 's/$/ packages/' ;;
 	vitest) grep -E '^ *Tests ' "$2" | tail -1 | sed 's/^ *//; s/\x1b\[[0-9;]*m//g' ;;
-	cli | clients | tab | signin | settings | attachments | window) grep -E '^[0-9]+ passed' "$2" | tail -1 ;;
+	cli | clients | tab | signin | settings | attachments | window | page) grep -E '^[0-9]+ passed' "$2" | tail -1 ;;
 	esac
 }
 
@@ -114,6 +114,7 @@ clients() { node frontend/e2e/two-clients.mjs; }
 attachments() { node frontend/e2e/real-attachments.mjs; }
 desktop() { go test -race -count=1 -timeout 10m -run TestDesktop -v ./app | grep -vE "Locale|fallback"; }
 window() { shim && node frontend/e2e/real-window.mjs; }
+page() { shim && node frontend/e2e/real-page.mjs; }
 
 # The shell reads a script as it goes; a function it reads whole, so that the file may change meanwhile.
 main() {
@@ -145,6 +146,7 @@ main() {
 		part settings settings
 		part attachments attachments
 		part window window
+		part page page
 		part desktop desktop
 	fi
 

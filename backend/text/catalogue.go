@@ -29,6 +29,7 @@ var catalogue = join(
 	desktop,
 	tray,
 	shell,
+	manual,
 )
 
 func join(areas ...area) map[Key]entry {

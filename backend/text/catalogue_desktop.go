@@ -11,6 +11,8 @@ var desktop = area{
 	"notify.took":           {en: "She took {time}.", zh: "用时 {time}。"},
 	"notify.failed":         {en: "{title}: something went wrong", zh: "{title}：出错了"},
 	"notify.failed-somehow": {en: "The turn ended with an error; open the conversation to see it.", zh: "这一轮以错误结束；打开会话查看详情。"},
+	"notify.hidden":         {en: "{name} goes on in the tray", zh: "{name} 在托盘中继续运行"},
+	"notify.hidden-about":   {en: "Its icon brings the window back; Quit in its menu ends it. Settings can make closing end it.", zh: "点击托盘图标可恢复窗口，用菜单中的“退出”可结束程序。也可在设置中改为关闭即退出。"},
 	"notify.not-taken":      {en: "Your answer was not taken: {reason}", zh: "你的答复没有被接受：{reason}"},
 	"notify.no-tab":         {en: "No browser tab could be opened: {reason}", zh: "无法打开浏览器标签页：{reason}"},
 

@@ -550,9 +550,9 @@ export const en = {
 		other: "{count} approvals wait for your answer",
 	},
 	"leave.quit.body":
-		"“Finish first” waits for the end and then quits by itself. What is stopped is marked, and messages that wait stay.",
+		"What is stopped is marked, and messages that wait stay. After finishing first it quits by itself.",
 	"leave.restart.body":
-		"“Finish first” waits for the end and then restarts by itself. What is stopped is marked, and messages that wait stay.",
+		"What is stopped is marked, and messages that wait stay. After finishing first it restarts by itself.",
 	"leave.finish": "Finish first",
 	"leave.quit.stop": "Stop and quit now",
 	"leave.restart.stop": "Stop and restart now",

@@ -2,7 +2,7 @@ import type { Command } from "./command";
 
 /** Opens the same interface, signed in, in the system's browser. */
 export const openTab: Command = {
-	id: "open-tab",
+	id: "open-in-browser",
 	title: "command.openTab",
 	available: ({ desktop }) => desktop?.actions.offers("OpenTab") === true,
 	run: ({ desktop }) => void desktop?.actions.openTab(),
