@@ -21,6 +21,7 @@ type Bridge struct {
 	options func(ctx context.Context, source, dependency string) (string, error)
 	files   http.Handler                               // what Save reads
 	ask     func(name string) (path string, err error) // where Save writes; "" for nowhere
+	window  hooks                                      // nil: the page is in no window
 
 	mu      sync.Mutex // guards all below
 	current *pageLink

@@ -126,12 +126,12 @@ func (r *remote) signInURL(ctx context.Context) (string, error) {
 	return made.URL, nil
 }
 
-// raise asks the instance to show its window; false means that it has none.
-func (r *remote) raise(ctx context.Context) (bool, error) {
+// raise asks the instance to show its window at a link; false means that it has none.
+func (r *remote) raise(ctx context.Context, link string) (bool, error) {
 	var raised struct {
 		Raised bool `json:"raised"`
 	}
-	err := r.ask(ctx, http.MethodPost, "/internal/activate", struct{}{}, &raised)
+	err := r.ask(ctx, http.MethodPost, "/internal/activate", map[string]string{"link": link}, &raised)
 	if fault.Is(err, fault.NotFound) {
 		return false, nil
 	}

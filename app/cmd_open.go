@@ -75,11 +75,14 @@ func tabURL(link, host, session string) (string, error) {
 	return u.String(), nil
 }
 
+// openURL is the system's own way to open an address.
+func openURL(link string) error { return browser.OpenURL(link) }
+
 // openTab hands the address to the system. The command it starts may write to our error output, never
 // to the output, which scripts read.
 func (p *program) openTab(link string) error {
 	browser.Stdout, browser.Stderr = p.err, p.err
-	if err := server.NewOpener(browser.OpenURL).Open(link); err != nil {
+	if err := server.NewOpener(openURL).Open(link); err != nil {
 		return fault.Wrap(fault.Unsupported, text.New("client.no-browser", "reason", reasonOf(err), "url", link), err)
 	}
 	return nil

@@ -47,7 +47,7 @@ const (
 var configKeys = []string{"name", "language", "listen", "log_level", "providers", "default_model"}
 
 // documentKeys are the keys that stand in the file alone; package settings reads them.
-var documentKeys = []string{"settings", "plugins"}
+var documentKeys = []string{"settings", "plugins", shellKey}
 
 // fileKeys are all keys of config.yaml that are no variables.
 var fileKeys = append(slices.Clone(documentKeys), roomsKey)
@@ -126,6 +126,7 @@ func (p *program) settings(listen []string) (settings, error) {
 		localRooms: r.localRooms(),
 		providers:  provider.Config{Providers: r.providers(), DefaultModel: r.text("default_model", ""), Getenv: os.Getenv},
 	}
+	r.shellSettings()
 	for _, key := range written {
 		if value, given := os.LookupEnv(envName(key)); given && value != "" {
 			if s.fixed == nil {

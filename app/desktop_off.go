@@ -15,8 +15,10 @@ const hasWindow = false
 // window is the desktop window, which this build does not have.
 type window struct{}
 
-func newWindow(settings, *slog.Logger) *window { return &window{} }
+func newWindow(settings, start, *slog.Logger) *window { return &window{} }
 
-func (*window) raise() bool { return false }
+func (*window) activate(string) bool { return false }
 
-func (*window) show(context.Context, instance) error { return fault.New(fault.Unsupported, noDisplay) }
+func (*window) run(context.Context, instance) (end, error) {
+	return end{}, fault.New(fault.Unsupported, noDisplay)
+}

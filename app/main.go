@@ -3,7 +3,10 @@
 // behind a connection is package backend's, and run.go is the one file that starts it.
 //
 //	Main
-//	  cmd_desktop.go, cmd_serve.go   start an instance (run.go): desktop.go adds the window
+//	  cmd_desktop.go, cmd_serve.go   start an instance (run.go)
+//	    desktop*.go                  the window, made when it is first wanted
+//	    shell.go, notes.go           tray, notifications and who is there, around it
+//	    part.go, update.go, link.go  how it ends, a newer file of the program, where a link goes
 //	  cmd_open.go, cmd_send.go …     speak to the running one (client.go, session_client.go)
 //
 // One file per command. Sentences for people come from package text, in the language of config.yaml,
@@ -105,7 +108,7 @@ func (p *program) root() *cobra.Command {
 	root.SetErr(p.err)
 	root.SetUsageTemplate(p.usageTemplate())
 	root.SetFlagErrorFunc(p.flagError)
-	root.RunE = func(cmd *cobra.Command, _ []string) error { return p.desktop(cmd.Context()) }
+	p.desktopCommand(root)
 
 	everywhere := root.PersistentFlags()
 	everywhere.StringVar(&p.flags.dataDir, "data-dir", "", p.say("command.flag-data-dir"))

@@ -7,11 +7,14 @@ import (
 	"log/slog"
 	"net/http"
 
+	"aalis/app/desk"
 	"aalis/backend"
 	"aalis/backend/provider"
 	"aalis/backend/provider/demo"
 	"aalis/backend/provider/openai"
+	"aalis/backend/settings/field"
 	"aalis/backend/store"
+	"aalis/backend/text"
 	"aalis/frontend"
 )
 
@@ -23,14 +26,22 @@ type instance interface {
 	Run(ctx context.Context, ready func(ready)) error
 	// Connect opens a connection of the session protocol for the window.
 	Connect(disconnect func(reason string), send func(frame string)) connection
+	// ConnectTray opens one for the tray and the notifications.
+	ConnectTray(disconnect func(reason string), send func(frame string)) desk.Connection
 	// Options gives the choices of a setting as JSON; see backend.Backend.Options.
 	Options(ctx context.Context, source, dependency string) (string, error)
 	// Files serves what went with messages to the window's page.
 	Files() http.Handler
-	// Running is the number of turns that run now.
-	Running() int
-	// StopTurns ends the turns that run, and returns when they have.
-	StopTurns(ctx context.Context) error
+	// Running is how many turns, and how many background tasks, run now.
+	Running() (turns, tasks int)
+	// InTabs reports whether somebody is at a browser tab now.
+	InTabs() bool
+	// Language is that of everything said to the owner, now.
+	Language() text.Language
+	// Setting gives what counts now of one of shellFields; nil where they are not declared.
+	Setting(key string) json.RawMessage
+	// OnSettings has fn called as well when Run begins, and after every change of the settings. Before Run.
+	OnSettings(fn func())
 }
 
 // connection is one connection's end in the session protocol.
@@ -58,6 +69,10 @@ func (o opened) Connect(disconnect func(string), send func(string)) connection {
 	return o.b.Connect(disconnect, send)
 }
 
+func (o opened) ConnectTray(disconnect func(string), send func(string)) desk.Connection {
+	return o.b.ConnectTray(disconnect, send)
+}
+
 func (o opened) Options(ctx context.Context, source, dependency string) (string, error) {
 	all, err := o.b.Options(ctx, source, dependency)
 	if err != nil {
@@ -69,21 +84,35 @@ func (o opened) Options(ctx context.Context, source, dependency string) (string,
 
 func (o opened) Files() http.Handler { return o.b.Files() }
 
-func (o opened) Running() int { return o.b.Running() }
+func (o opened) Running() (turns, tasks int) { return o.b.Running() }
 
-func (o opened) StopTurns(ctx context.Context) error { return o.b.StopTurns(ctx) }
+func (o opened) InTabs() bool { return o.b.InTabs() }
 
-// open starts an instance on the data folder. activate, when set, shows the window; it is called from
-// any goroutine. A folder in use gives a *store.Locked.
-func (s settings) open(ctx context.Context, log *slog.Logger, activate func() bool) (instance, error) {
+func (o opened) Language() text.Language { return o.b.Language() }
+
+func (o opened) Setting(key string) json.RawMessage { return o.b.Setting(key) }
+
+func (o opened) OnSettings(fn func()) { o.b.OnSettings(fn) }
+
+// open starts an instance on the data folder. activate, when set, shows the window at a link; it is
+// called from any goroutine. A folder in use gives a *store.Locked.
+func (s settings) open(ctx context.Context, log *slog.Logger, activate func(link string) bool) (instance, error) {
+	var fields []field.Field
+	if hasWindow {
+		fields = shellFields()
+	}
 	b, err := backend.Open(ctx, backend.Config{
-		DataDir: s.dataDir, Name: s.name, Language: systemLanguage(), Document: s.configFile, Fixed: s.fixed, Listen: s.listen, Provider: s.providers, LocalRooms: s.localRooms,
+		DataDir: s.dataDir, Name: s.name, Language: systemLanguage(), Document: s.configFile, Fixed: s.fixed, Listen: s.listen, Provider: s.providers, LocalRooms: s.localRooms, Fields: fields,
 		Pages: frontend.Dist(), Activate: activate, Version: Version, Log: log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return opened{b}, nil
+	in := opened{b}
+	if hasWindow {
+		s.followAutostart(in, log)
+	}
+	return in, nil
 }
 
 const databaseFile = store.FileName

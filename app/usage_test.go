@@ -149,23 +149,6 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-func TestVisible(t *testing.T) {
-	for in, want := range map[string]string{
-		"plain 你好 é 👍\n\tx":      "plain 你好 é 👍\n\tx",
-		"\x1b[31mred\x1b[0m":     "⟨U+001B⟩[31mred⟨U+001B⟩[0m",
-		"rm -rf \u202e/ bus":     "rm -rf ⟨U+202E⟩/ bus",
-		"a\u200bb\u2060c\ufeffd": "a⟨U+200B⟩b⟨U+2060⟩c⟨U+FEFF⟩d",
-		"x\r\ny\u3164\u00a0":     "x⟨U+000D⟩\ny⟨U+3164⟩⟨U+00A0⟩",
-	} {
-		if got := visible(in); got != want {
-			t.Errorf("SP-APPR-30 visible(%q) = %q, want %q", in, got, want)
-		}
-	}
-	if got := visibleLine("a\nb\tc"); got != "a⏎b c" {
-		t.Error(got)
-	}
-}
-
 func TestTabURL(t *testing.T) {
 	const link = "http://aalis-0a1b2c3d.localhost:4321/signin#c0de"
 	for _, c := range []struct{ host, session, want string }{

@@ -31,6 +31,7 @@ const nativeHarness = "aalis"
 // host is the plugin that declares what is the host's own.
 const (
 	host           = "host"
+	hostShell      = "desktop" // has what Config.Fields declares
 	hostLanguage   = "language"
 	hostForeground = "foreground"
 )
@@ -86,9 +87,13 @@ func (b *Backend) openSettings(models *provider.Set) (err error) {
 			return fmt.Errorf("asking the demo engine for its model: %w", err)
 		}
 	}
+	plugins := []field.Plugin{b.hostFields(), native.Fields(nativeHarness, b.models), subtask.Fields(), room.Fields()}
+	if len(b.config.Fields) > 0 {
+		plugins = append(plugins, field.Plugin{ID: hostShell, Fields: b.config.Fields})
+	}
 	b.settings = settings.New(settings.Options{
 		Document: b.document,
-		Plugins:  []field.Plugin{b.hostFields(), native.Fields(nativeHarness, b.models), subtask.Fields(), room.Fields()},
+		Plugins:  plugins,
 		// The program's own surfaces are platforms without types of chats.
 		Platforms: func() []settings.Platform {
 			return append([]settings.Platform{{ID: principal.SurfaceWeb}, {ID: principal.SurfaceCLI}, {ID: principal.SurfaceClient}}, b.platforms()...)
@@ -97,6 +102,43 @@ func (b *Backend) openSettings(models *provider.Set) (err error) {
 		Home:   principal.SurfaceWeb,
 	})
 	return nil
+}
+
+// Setting gives what counts now of a field of Config.Fields: what is set, else its default; nil for
+// neither, and for a field that was not declared. It is cheap.
+func (b *Backend) Setting(key string) json.RawMessage { return b.settings.Global(hostShell, key) }
+
+// OnSettings has fn called, too, when Run begins and after every change of what is set for the program,
+// be it of Config.Fields or not. It may block for a moment: calls come one at a time, from a goroutine of
+// Run's, and one may stand for several changes. It must be called before Run.
+func (b *Backend) OnSettings(fn func()) { b.retold = append(b.retold, fn) }
+
+// followSettings tells of changes until ctx ends.
+func (b *Backend) followSettings(ctx context.Context) error {
+	if len(b.retold) == 0 {
+		<-ctx.Done()
+		return nil
+	}
+	tell := func() {
+		for _, fn := range b.retold {
+			fn()
+		}
+	}
+	cursor := b.loop.Cursor()
+	tell() // of what changed before anybody followed
+	for {
+		entries, err := cursor.Next(ctx)
+		if err != nil && !errors.Is(err, core.ErrFellBehind) {
+			return err
+		}
+		changed := err != nil // what was missed may have been one
+		for _, e := range entries {
+			changed = changed || e.Note != nil && e.Note.Kind == core.NoteHost
+		}
+		if changed {
+			tell()
+		}
+	}
 }
 
 // effective gives a turn's settings to its record.

@@ -34,8 +34,6 @@ import (
 	"aalis/backend/core"
 	"aalis/backend/engine"
 	"aalis/backend/engine/native"
-	"aalis/backend/event"
-	"aalis/backend/fault"
 	"aalis/backend/principal"
 	"aalis/backend/provider"
 	"aalis/backend/provider/demo"
@@ -44,6 +42,7 @@ import (
 	"aalis/backend/room/local"
 	"aalis/backend/server"
 	"aalis/backend/settings"
+	"aalis/backend/settings/field"
 	"aalis/backend/store"
 	"aalis/backend/text"
 	"aalis/backend/title"
@@ -69,11 +68,14 @@ type Config struct {
 	Listen   []string // loopback addresses; none is a free port
 	Provider provider.Config
 	Kinds    map[string]provider.Kind // further provider dialects, for tests
+	// Fields are settings of whoever starts the program, for the program itself: preferences whose Path
+	// says where in the document they stand. Backend.Setting reads them.
+	Fields []field.Field
 	// LocalRooms plays a chat platform inside the program; nil: there is none.
 	LocalRooms *local.Config
-	Rooms      []room.Adapter // further adapters of chat platforms, for tests
-	Pages      fs.FS          // the built interface, nil for none
-	Activate   func() bool    // shows the window, for a second start
+	Rooms      []room.Adapter         // further adapters of chat platforms, for tests
+	Pages      fs.FS                  // the built interface, nil for none
+	Activate   func(link string) bool // shows the window, for a second start; see server.Options
 	Version    string
 	Log        *slog.Logger
 }
@@ -107,6 +109,7 @@ type Backend struct {
 	sessions    *session.Server
 	door        *server.Server
 	ready       func(Ready)
+	retold      []func() // of a change of the settings; not changed after Run begins
 
 	// The loop, and the approvals that follow it, run from Open to Close: recovery writes too.
 	stopLoop, stopApprovals context.CancelFunc
@@ -289,6 +292,7 @@ func (b *Backend) Run(ctx context.Context, ready func(Ready)) error {
 	run("checkpoints", b.checkpoints.Run)
 	run("commands", b.commands.Run)
 	run("document", b.document.Watch)
+	run("settings of the shell", b.followSettings)
 	run("eraser", func(ctx context.Context) error { return core.Eraser(ctx, b.loop, b.sweepAttachments) })
 	run("door", b.door.Run)
 	parts.Wait()
@@ -326,34 +330,26 @@ func (b *Backend) Close() (err error) {
 
 // Connect opens a connection of the session protocol for the desktop window.
 func (b *Backend) Connect(disconnect func(reason string), send func(frame string)) *session.Conn {
-	caller := principal.DesktopCaller()
+	return b.connect(principal.DesktopCaller(), disconnect, send)
+}
+
+// ConnectTray opens one for the tray and the notifications.
+func (b *Backend) ConnectTray(disconnect func(reason string), send func(frame string)) *session.Conn {
+	return b.connect(principal.TrayCaller(), disconnect, send)
+}
+
+func (b *Backend) connect(caller principal.Caller, disconnect func(string), send func(string)) *session.Conn {
 	return b.sessions.Connect(session.Peer{Caller: caller, Surface: caller.Surface, Disconnect: disconnect}, send)
 }
 
-// Running is how many turns run now.
-func (b *Backend) Running() int { return b.turns.Running() }
+// InTabs reports whether somebody is at a browser tab now.
+func (b *Backend) InTabs() bool { return b.sessions.Watched(principal.SurfaceWeb) }
 
-// StopTurns stops every turn that runs and returns when their ends are written, or ctx ends.
-func (b *Backend) StopTurns(ctx context.Context) error {
-	cursor := b.loop.Cursor()
-	for {
-		var running []store.Turn
-		if err := b.loop.Read(ctx, func(tx *store.ReadTx) (err error) {
-			running, err = tx.RunningTurns()
-			return err
-		}); err != nil || len(running) == 0 {
-			return err
-		}
-		for _, t := range running {
-			if t.CancelSeq != 0 {
-				continue
-			}
-			if _, err := b.loop.Do(ctx, core.AbortTurn{Actor: event.System(), Session: t.Session, Turn: t.ID, Reason: "closing"}); err != nil && !fault.Is(err, fault.ExpectedTurnMismatch) {
-				return err
-			}
-		}
-		if _, err := cursor.Next(ctx); err != nil && !errors.Is(err, core.ErrFellBehind) {
-			return err
-		}
-	}
-}
+// AtTray reports whether the tray has said that somebody is at the desk.
+func (b *Backend) AtTray() bool { return b.sessions.Watched(principal.SurfaceTray) }
+
+// Language is that of everything said to the owner, now.
+func (b *Backend) Language() text.Language { return b.language() }
+
+// Running is how many turns, and how many background tasks, run now.
+func (b *Backend) Running() (turns, tasks int) { return b.turns.Running(), b.tasks.Running() }

@@ -63,7 +63,7 @@ var sideways = map[string][]string{
 	"backend/testkit/...":  {"backend", "backend/testkit"},                                      // the harness opens the whole program
 	"backend/testkit":      {"backend"},                                                         //
 	"backend/contract/gen": {"backend/contract"},                                                // its command
-	"app/...":              {},                                                                  // a part of the shell knows no other; package app puts them together
+	"app/...":              {"app/bus"},                                                         // a part of the shell knows no other; package app puts them together
 	"app":                  {"app/autostart", "app/desk", "app/notify", "app/seat", "app/tray"}, //
 }
 
@@ -81,7 +81,7 @@ var bans = []ban{
 	{"github.com/wailsapp/", []string{"app"}, "the window is the shell's"},
 	{"fyne.io/systray", []string{"app"}, "the tray is the shell's"},
 	{"github.com/spf13/", []string{"app"}, "command line and configuration are the shell's; viper would leak global state"},
-	{"os/exec", []string{"backend/tool", "backend/engine", "backend/testkit"}, "running programs is what approvals guard"},
+	{"os/exec", []string{"backend/tool", "backend/engine", "backend/testkit", "app"}, "running programs is what approvals guard; the shell runs the program's own file"},
 	{"net/http", []string{"backend/server", "backend/wire", "backend/provider", "backend/tool", "backend/room", "backend/testkit", "backend", "app"}, "requests leave only where a person configured them"},
 	{"net", []string{"backend/server", "backend/provider", "backend/tool", "backend/room", "backend/testkit", "app"}, "one package listens"},
 	{"plugin", nil, "nothing is loaded at run time"},
@@ -109,6 +109,7 @@ var strangers = []struct{ who, whom, reason string }{
 var alongside = []string{
 	"backend/provider/scripted", "backend/provider/providertest", "backend/tool/tooltest", "backend/engine/enginetest",
 	"backend/principal/principaltest", "backend/room/roomtest", "backend/testkit",
+	"app/bustest",
 }
 
 // spoken are the protocols over which the tests of a part below speak, because what the part does shows

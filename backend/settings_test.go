@@ -13,6 +13,7 @@ import (
 	"aalis/backend"
 	"aalis/backend/provider"
 	"aalis/backend/provider/scripted"
+	declare "aalis/backend/settings/field"
 	"aalis/backend/text"
 )
 
@@ -28,7 +29,8 @@ type speaker struct {
 }
 
 // speak runs the program on a folder with this document and connects as the window does.
-func speak(t *testing.T, document string, edit func(*backend.Config)) *speaker {
+// opened, when given, sees it before it runs.
+func speak(t *testing.T, document string, edit func(*backend.Config), opened ...func(*backend.Backend)) *speaker {
 	t.Helper()
 	s := &speaker{t: t, dir: t.TempDir(), changed: make(chan struct{}, 64), done: make(chan struct{}, 8), cards: make(chan struct{}, 64)}
 	s.edit(document)
@@ -39,6 +41,9 @@ func speak(t *testing.T, document string, edit func(*backend.Config)) *speaker {
 	var err error
 	if s.b, err = backend.Open(t.Context(), c); err != nil {
 		t.Fatal(err)
+	}
+	for _, fn := range opened {
+		fn(s.b)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended, ready := make(chan error, 1), make(chan struct{})
@@ -147,6 +152,44 @@ func TestTheLanguageIsASetting(t *testing.T) {
 		other.Receive(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":` + hello + `}`)
 		lacks(t, "a handshake", first, `"appName":"Lena"`, `"ext":{"language":"zh-CN"}`, `"settings":true`)
 	})
+}
+
+func TestSettingsOfTheShell(t *testing.T) {
+	told := make(chan string, 16)
+	var b *backend.Backend
+	wants := func(t *testing.T, want string) {
+		t.Helper()
+		for end := time.After(10 * time.Second); ; {
+			select {
+			case got := <-told:
+				if got == want { // one call may stand for several changes, and a change for several calls
+					return
+				}
+			case <-end:
+				t.Fatalf("was not told of %s", want)
+			}
+		}
+	}
+	s := speak(t, "name: Mira # mine\n", func(c *backend.Config) {
+		c.Fields = []declare.Field{{
+			Key: "quiet", Type: declare.Boolean, Label: text.Plain("Quiet"), Default: declare.Raw(false),
+			Preference: true, Path: []string{"desktop", "quiet"}, Session: declare.Spec{AppliesTo: []declare.Kind{}},
+		}}
+	}, func(opened *backend.Backend) {
+		b = opened
+		b.OnSettings(func() { told <- string(b.Setting("quiet")) })
+	})
+	wants(t, "false") // when it begins
+	if got := b.Setting("loud"); got != nil {
+		t.Errorf("what nobody declared is %s", got)
+	}
+	lacks(t, "the answer", s.call("session/config/layer/update", `{"layer":{"scope":"global"},"plugin":"desktop","key":"quiet","value":true}`), `"effective":true`)
+	wants(t, "true")
+	lacks(t, "the document", s.file(), "name: Mira # mine\n", "desktop:\n  quiet: true\n")
+	s.edit("desktop: {quiet: false}\n")
+	wants(t, "false")
+	s.edit("desktop: {quiet: perhaps}\nname: Lena\n") // what does not fit counts for nothing
+	wants(t, "false")
 }
 
 func TestARunningTurnObeys(t *testing.T) {

@@ -53,7 +53,7 @@ note() {
 	case $1 in
 	go-test) grep -c '^ok' "$2" | sed 's/$/ packages/' ;;
 	vitest) grep -E '^ *Tests ' "$2" | tail -1 | sed 's/^ *//; s/\x1b\[[0-9;]*m//g' ;;
-	cli | clients | tab | settings | attachments | window | package) grep -E '^[0-9]+ passed' "$2" | tail -1 ;;
+	cli | clients | tab | signin | settings | attachments | window | page | package) grep -E '^[0-9]+ passed' "$2" | tail -1 ;;
 	esac
 }
 
@@ -93,7 +93,7 @@ go_test() {
 		trap "rm -rf '$dir'" EXIT
 		export GOTMPDIR=${TMPDIR:-/tmp} TMPDIR=$dir
 	fi
-	go test -race -timeout 40m ./...
+	env -u E2E_APP go test -race -timeout 40m ./...
 }
 
 biome() { cd frontend && npm run --silent lint; }
@@ -109,10 +109,13 @@ export E2E_SERVER=$PWD/build/bin/aalis-server E2E_APP=$PWD/build/bin/aalis E2E_S
 cli() { node frontend/e2e/real-cli.mjs; }
 behaviour() { node frontend/e2e/behaviour.mjs; }
 tab() { node frontend/e2e/real-tab.mjs; }
+signin() { node frontend/e2e/real-signin.mjs; }
 settings() { node frontend/e2e/real-settings.mjs; }
 clients() { node frontend/e2e/two-clients.mjs; }
 attachments() { node frontend/e2e/real-attachments.mjs; }
+desktop() { go test -race -count=1 -timeout 10m -run TestDesktop -v ./app | grep -vE "Locale|fallback"; }
 window() { shim && node frontend/e2e/real-window.mjs; }
+page() { shim && node frontend/e2e/real-page.mjs; }
 package() { shim && node frontend/e2e/real-package.mjs; }
 
 # The shell reads a script as it goes; a function it reads whole, so that the file may change meanwhile.
@@ -141,9 +144,12 @@ main() {
 		part build-desktop build_program desktop
 		part behaviour behaviour
 		part tab tab
+		part signin signin
 		part settings settings
 		part attachments attachments
 		part window window
+		part page page
+		part desktop desktop
 		part package package
 	fi
 

@@ -119,6 +119,7 @@ type Identity struct {
 // client's to say (Spec SP-PRES-02, SEC-08).
 const (
 	SurfaceDesktop = "desktop" // the window
+	SurfaceTray    = "tray"    // the tray and the notifications
 	SurfaceWeb     = "webui"   // browser tabs
 	SurfaceCLI     = "cli"     // local commands and scripts with the owner's token
 	SurfaceClient  = "client"  // other clients with a token of their own
@@ -149,13 +150,19 @@ func (c Caller) Can(scope Scope) bool { return c.Scopes.Has(scope) }
 // DesktopCaller is the caller of the app's own window, which speaks through in-process bindings and
 // needs no credential: whoever can reach it already is the program. Its identity is that of a tab, so
 // that settings resolve alike (spec/README 7).
-func DesktopCaller() Caller {
+func DesktopCaller() Caller { return inside(SurfaceDesktop) }
+
+// TrayCaller is the caller of the tray and the notifications, which speak through the same bindings and
+// answer approvals where no window is (spec/README 7).
+func TrayCaller() Caller { return inside(SurfaceTray) }
+
+func inside(surface string) Caller {
 	return Caller{
 		Principal:    localOwner(),
 		Scopes:       AllScopes(),
 		Identity:     Identity{Platform: SurfaceWeb, UserID: consoleUser},
-		Surface:      SurfaceDesktop,
-		CredentialID: "desktop",
+		Surface:      surface,
+		CredentialID: surface,
 		Via:          ViaDesktop,
 	}
 }

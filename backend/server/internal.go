@@ -20,9 +20,15 @@ func (d *door) makeCode(w http.ResponseWriter, r *http.Request, _ principal.Call
 	return nil
 }
 
-// activate shows the window of this instance, where it has one.
-func (d *door) activate(w http.ResponseWriter, _ *http.Request, _ principal.Caller) error {
-	raised := d.o.Activate != nil && d.o.Activate()
+// activate shows the window of this instance, where it has one, at what a second start was asked for.
+func (d *door) activate(w http.ResponseWriter, r *http.Request, _ principal.Caller) error {
+	var asked struct {
+		Link string `json:"link"`
+	}
+	if err := decode(r, &asked, `{"link":"aalis://session/…"}`); err != nil {
+		return err
+	}
+	raised := d.o.Activate != nil && d.o.Activate(asked.Link)
 	writeJSON(w, http.StatusOK, map[string]bool{"raised": raised})
 	return nil
 }

@@ -100,9 +100,11 @@ type Options struct {
 	Mounts    map[string]Mount // by http.ServeMux pattern, such as "/v1/"
 	Pages     fs.FS            // the built interface with its index.html; nil: none
 	Health    func(ctx context.Context) error
-	Activate  func() bool          // shows the window, for a second start; nil or false: there is none
-	Language  func() text.Language // nil: English
-	Files     Files                // what went with messages; nil: the service is absent
+	// Activate shows the window, for a second start, at a link of the program's own or at "" for where it
+	// was; nil or false: there is none.
+	Activate func(link string) bool
+	Language func() text.Language // nil: English
+	Files    Files                // what went with messages; nil: the service is absent
 	// Choices answers /api/models/{service}: what a setting can be set to (Spec SP-CONF-34). nil: nothing.
 	Choices func(ctx context.Context, service, dependency string) (field.Listing, error)
 	Log     *slog.Logger // nil: none

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -232,12 +233,17 @@ func TestInternal(t *testing.T) {
 		if a := r.post("/internal/activate", "{}", r.bearer()); a.status != 200 || strings.TrimSpace(a.body) != `{"raised":false}` {
 			t.Errorf("no window: %+v", a)
 		}
-		shown := 0
+		var shown []string
 		windowed := start(t, func(o *server.Options) {
-			o.Activate = func() bool { shown++; return true }
+			o.Activate = func(link string) bool { shown = append(shown, link); return true }
 		})
-		if a := windowed.post("/internal/activate", "{}", windowed.bearer()); a.status != 200 || strings.TrimSpace(a.body) != `{"raised":true}` || shown != 1 {
-			t.Errorf("%+v, shown %d times", a, shown)
+		for _, body := range []string{"{}", `{"link":"aalis://new"}`} {
+			if a := windowed.post("/internal/activate", body, windowed.bearer()); a.status != 200 || strings.TrimSpace(a.body) != `{"raised":true}` {
+				t.Errorf("%s: %+v", body, a)
+			}
+		}
+		if want := []string{"", "aalis://new"}; !slices.Equal(shown, want) {
+			t.Errorf("shown at %q, want %q", shown, want)
 		}
 	})
 	t.Run("a failing store is no 401", func(t *testing.T) {

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +15,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
 
 	"aalis/backend/fault"
 	"aalis/backend/text"
@@ -31,6 +32,8 @@ type DocumentOptions struct {
 	Log   *slog.Logger // nil: none
 	// Replace puts data in the file's place at once; nil does it on the disk. For tests of failing ones.
 	Replace func(path string, data []byte) error
+	// Watcher has the system tell of changes of files; nil is fsnotify.NewWatcher. For tests of failing ones.
+	Watcher func() (*fsnotify.Watcher, error)
 }
 
 // Document is the host document (config.yaml) as the program reads and writes it while people do, too.
@@ -77,6 +80,9 @@ func OpenDocument(o DocumentOptions) (*Document, error) {
 	}
 	if d.o.Replace == nil {
 		d.o.Replace = replaceFile
+	}
+	if d.o.Watcher == nil {
+		d.o.Watcher = fsnotify.NewWatcher
 	}
 	if target, err := filepath.EvalSymlinks(o.Path); err == nil {
 		d.path = target
@@ -187,35 +193,6 @@ func (d *Document) Reload() {
 func (d *Document) tell() {
 	if fn := d.changed.Load(); fn != nil {
 		(*fn)()
-	}
-}
-
-// lookEvery is how often the file is looked at. An edit counts when the file has been left alone for
-// one look: editors write in several steps.
-const lookEvery = 400 * time.Millisecond
-
-// Watch sees hand edits until ctx ends. It looks instead of being told by the system: the file's folder
-// is the database's, which would tell of every commit, and one stat costs a microsecond.
-func (d *Document) Watch(ctx context.Context) error {
-	ticker := time.NewTicker(lookEvery)
-	defer ticker.Stop()
-	d.mu.Lock()
-	last := d.stamp
-	d.mu.Unlock()
-	for {
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-ticker.C:
-		}
-		now := d.look()
-		d.mu.Lock()
-		known := d.stamp
-		d.mu.Unlock()
-		if now.same(last) && !now.same(known) {
-			d.Reload()
-		}
-		last = now
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fsnotify/fsnotify"
+
 	"aalis/backend/core"
 	"aalis/backend/event"
 	"aalis/backend/fault"
@@ -35,6 +37,7 @@ type setup struct {
 	claims   func(string) string
 	inject   func(string) store.Failure
 	replace  func(path string, data []byte) error
+	watcher  func() (*fsnotify.Watcher, error)
 	fixed    map[string]any
 }
 
@@ -45,7 +48,7 @@ func open(t testing.TB, o setup) *rig {
 		r.write(o.document)
 	}
 	var err error
-	if r.doc, err = settings.OpenDocument(settings.DocumentOptions{Path: r.path, Replace: o.replace, Fixed: o.fixed}); err != nil {
+	if r.doc, err = settings.OpenDocument(settings.DocumentOptions{Path: r.path, Replace: o.replace, Watcher: o.watcher, Fixed: o.fixed}); err != nil {
 		t.Fatal(err)
 	}
 	st, err := store.Open(store.Options{Dir: t.TempDir(), Inject: o.inject})

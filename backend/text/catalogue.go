@@ -8,7 +8,28 @@ type area map[Key]entry
 // catalogue joins the areas; a key that stands twice is a mistake of the program and panics at
 // start, before anything is served.
 var catalogue = join(
-	common, sessions, turns, approvals, tools, providers, door, commands, wire, settings, checkpoints, background, compression, replies, subtasks, rules, attachments, rooms, manual,
+	common,
+	sessions,
+	turns,
+	approvals,
+	tools,
+	providers,
+	door,
+	commands,
+	wire,
+	settings,
+	checkpoints,
+	background,
+	compression,
+	replies,
+	subtasks,
+	rules,
+	attachments,
+	rooms,
+	desktop,
+	tray,
+	shell,
+	manual,
 )
 
 func join(areas ...area) map[Key]entry {

@@ -188,6 +188,11 @@ var commands = area{
 	"doctor.window-dark":    {en: "no display here; browser tabs work (`aalis open`)", zh: "此处没有屏幕；可使用浏览器标签页（`aalis open`）"},
 
 	// Closing the window while she works.
-	"close.finish": {en: "She is still working. Let her finish first? The window closes by itself when she is done.", zh: "她还在工作。先让她做完吗？完成后窗口会自动关闭。"},
-	"close.stop":   {en: "Stop her work and close now? What she has done so far stays.", zh: "停止她的工作并立即关闭吗？已完成的部分会保留。"},
+	"command.flag-hidden":   {en: "start in the tray, without a window until one is wanted", zh: "在托盘中启动，需要时才显示窗口"},
+	"command.flag-renderer": {en: "how the window draws, from now on: usual, or safe where it stays blank", zh: "窗口的绘制方式（会被记住）：usual；窗口空白时用 safe"},
+	"command.renderer":      {en: "--renderer is safe or usual, not {value}", zh: "--renderer 只能是 safe 或 usual，而不是 {value}"},
+	"command.link":          {en: "{link} is no link of Aalis; there are aalis://session/ID and aalis://new", zh: "{link} 不是 Aalis 的链接；可用的有 aalis://session/ID 和 aalis://new"},
+	"run.already":           {en: "Aalis is running already.", zh: "Aalis 已在运行。"},
+	"close.finish":          {en: "She is still working. Let her finish first? The window closes by itself when she is done.", zh: "她还在工作。先让她做完吗？完成后窗口会自动关闭。"},
+	"close.stop":            {en: "Stop her work and close now? What she has done so far stays.", zh: "停止她的工作并立即关闭吗？已完成的部分会保留。"},
 }

@@ -1,6 +1,7 @@
 // Package text owns every sentence the program says to people: keys, the zh-CN and en catalogues,
-// and rendering in the reader's language. It never decides which language a reader has, and raw
-// data (tool arguments, output, facts) never passes through it.
+// and rendering in the reader's language. It never decides which language a reader has. Raw data (tool
+// arguments, output, facts) is kept as it came; where it is shown, Visible and Brief make it readable
+// without deceit.
 //
 // A sentence is kept as a Text (key and parameters) inside the program and in the log, and becomes
 // a string only when a frame is sent (Spec SP-I18N-01), so a change of language reaches the next

@@ -118,6 +118,52 @@ async function open(page, name, path) {
 	return scene.server;
 }
 
+/** Opens a scene as in the desktop window: frames go through bindings, and `say` is what Go emits. */
+async function openWindow(page, name) {
+	await page.addInitScript(() => {
+		const listeners = new Map();
+		const tell = (event, payload) => {
+			for (const heard of listeners.get(event) ?? []) heard(payload);
+		};
+		let socket;
+		const open = () =>
+			new Promise((resolve) => {
+				socket = new WebSocket(`ws://${location.host}/session`);
+				socket.onmessage = ({ data }) => tell("frame", data);
+				socket.onopen = () => resolve();
+			});
+		const nothing = async () => undefined;
+		const calls = new Map([
+			["Open", open],
+			["Send", async (frame) => socket.send(frame)],
+			["Hello", async () => ({ zoom: 1 })],
+		]);
+		for (const call of [
+			"Painted",
+			"Front",
+			"OpenLink",
+			"OpenTab",
+			"Decide",
+			"Zoom",
+			"Quit",
+			"Restart",
+		])
+			calls.set(call, nothing);
+		window.go = { app: { Bridge: Object.fromEntries(calls) } };
+		window.runtime = {
+			EventsOn: (event, heard) => {
+				const all = listeners.get(event) ?? new Set();
+				listeners.set(event, all.add(heard));
+				return () => all.delete(heard);
+			},
+		};
+		window.say = tell;
+	});
+	await open(page, name);
+	await ready(page);
+	return (event, payload) => page.evaluate(([e, p]) => window.say(e, p), [event, payload]);
+}
+
 async function openGroup(page, look, label) {
 	await open(page, "rooms", look.viewport.width < 900 ? "/" : undefined);
 	await page.click(`[data-place]:has-text("${label}")`);
@@ -502,6 +548,22 @@ const states = {
 		await open(page, "places", "/#/s/news");
 		await ready(page);
 		await page.waitForSelector('[data-testid="session-place"]');
+	},
+	"leave-question": async (page) => {
+		const say = await openWindow(page, "streaming");
+		await say("question", { id: "q", kind: "quit", turns: 2, tasks: 1, waiting: 3 });
+		await page.waitForSelector('[data-testid="leave-question"]');
+	},
+	"window-lines": async (page) => {
+		const say = await openWindow(page, "streaming");
+		await say("update", { version: "0.2.0", busy: true });
+		await say("safe", { on: true });
+		await page.waitForSelector('[data-testid="update"]');
+	},
+	finishing: async (page) => {
+		const say = await openWindow(page, "streaming");
+		await say("finishing", { kind: "quit", on: true });
+		await page.waitForSelector('[data-testid="finishing"]');
 	},
 	long: async (page) => {
 		await open(page, "long");

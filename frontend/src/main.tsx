@@ -2,16 +2,18 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import * as z from "zod/mini";
 import { followLanguage } from "./i18n/i18n";
-import { bearer, isSignedIn, isSignInPage, signIn } from "./link/auth";
+import { bearer, goToAskedSession, isSignedIn, isSignInPage, signIn } from "./link/auth";
+import { desktopPort, inWindow } from "./link/bridge";
 import { Link, nudgeOnWake } from "./link/link";
 import { tabOptions, windowOptions } from "./link/options";
 import { watchPresence } from "./link/presence";
-import { inWindow, tabTransport, windowTransport } from "./link/transport";
+import { tabTransport, windowTransport } from "./link/transport";
 import { SignInHelp } from "./shell/pages";
 import { errorReader } from "./shell/read-error";
 import { Root } from "./shell/root";
 import { followTheme } from "./shell/theme";
 import { App } from "./state/app";
+import { Desktop } from "./state/desktop";
 import { loadMarkdown } from "./timeline/markdown/markdown";
 import "./ui/tokens.css";
 
@@ -30,22 +32,29 @@ function start(): void {
 		...(inside ? {} : { admitted: isSignedIn }),
 	});
 	const app = new App(link, errorReader, inside ? windowOptions : tabOptions(bearer));
+	const desktop = inside ? new Desktop(desktopPort(), (error) => app.failed(error)) : undefined;
+	desktop?.listen();
 	watchPresence(link);
 	nudgeOnWake(link);
 	link.start();
 	void loadMarkdown();
 	root.render(
 		<StrictMode>
-			<Root link={link} app={app} />
+			<Root link={link} app={app} desktop={desktop} />
 		</StrictMode>,
 	);
 }
 
 async function enter(): Promise<void> {
 	const result = await signIn();
-	if (result === "signed-in") start();
+	// An old link does no harm to a browser that is signed in already.
+	const inside = result === "signed-in" || (await isSignedIn().catch(() => false));
+	if (inside) start();
 	else root.render(<SignInHelp problem={result} onRetry={start} />);
 }
 
 if (isSignInPage()) void enter();
-else start();
+else {
+	goToAskedSession();
+	start();
+}

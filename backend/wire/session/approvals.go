@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"aalis/backend/core"
 	"aalis/backend/event"
@@ -15,6 +17,10 @@ import (
 // The presence is set and the rows are read under feed.mu: an approval that is being committed
 // meanwhile is in the rows, or still ahead of the pump, or both.
 func (c *Conn) presenceUpdate(ctx context.Context, p PresenceUpdateParams) (Empty, error) {
+	c.seen.Store(0)
+	if p.Active {
+		c.seen.Store(time.Now().UnixMilli())
+	}
 	approvals := c.server.current().Approvals
 	if approvals == nil {
 		return Empty{}, nil
@@ -38,6 +44,18 @@ func (c *Conn) presenceUpdate(ctx context.Context, p PresenceUpdateParams) (Empt
 		approvals.Present(c.id, c.decider(), false)
 	}
 	return Empty{}, err
+}
+
+// presentFor is how long a report of presence counts. Spec SP-PRES-04.
+const presentFor = 10 * time.Minute
+
+// Watched reports whether somebody is at a page on this surface: it is visible and was used lately.
+func (s *Server) Watched(surface string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.conns, func(c *Conn) bool {
+		return c.peer.Surface == surface && time.Since(time.UnixMilli(c.seen.Load())) < presentFor
+	})
 }
 
 // decider is the principal that may decide approvals at this connection, "" for none (SEC-08).

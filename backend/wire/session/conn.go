@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"aalis/backend/event"
 	"aalis/backend/fault"
@@ -44,7 +45,8 @@ type Conn struct {
 	// turnedAway is the reason why a handshake failed for good. Guarded by order.
 	turnedAway *jsonrpc.Error
 
-	joined sync.Once // the connection has been named to the approval service
+	joined sync.Once    // the connection has been named to the approval service
+	seen   atomic.Int64 // when somebody was last there, in Unix milliseconds; 0 for nobody
 
 	slots chan struct{} // a place in it for each concurrent request
 	calls sync.WaitGroup

@@ -16,14 +16,25 @@ export type SignInResult = "signed-in" | "refused" | "unreachable";
 /** True on the page that a one-time address opens. */
 export const isSignInPage = (at: Location = location): boolean => at.pathname === "/signin";
 
+/** The address of the session that a query names. */
+function placeOf(at: Location): string | undefined {
+	const session = new URLSearchParams(at.search).get("session");
+	return session ? `/#/s/${encodeURIComponent(session)}` : undefined;
+}
+
+/** Goes to the session that the address names as `?session=ID`, as addresses of programs do. */
+export function goToAskedSession(at: Location = location): void {
+	const place = placeOf(at);
+	if (place !== undefined) history.replaceState(null, "", place);
+}
+
 /**
  * Exchanges the code in the address for a cookie or a bearer. Whatever happens, the code is gone from
  * the address and the history afterwards: it is worth nothing a second time.
  */
 export async function signIn(at: Location = location): Promise<SignInResult> {
-	const code = decodeURIComponent(at.hash.replace(/^#/, ""));
-	const session = new URLSearchParams(at.search).get("session");
-	history.replaceState(null, "", session ? `/#/s/${encodeURIComponent(session)}` : "/");
+	const code = at.hash.replace(/^#/, "");
+	history.replaceState(null, "", placeOf(at) ?? "/");
 	if (code === "") return "refused";
 	try {
 		const response = await fetch("/signin", {

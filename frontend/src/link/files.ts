@@ -1,6 +1,6 @@
 import { bearer } from "./auth";
+import { inWindow } from "./bridge";
 import { LinkError } from "./errors";
-import { inWindow } from "./transport";
 
 /** Where a file is fetched: its handle goes back as it came (SP-FILE-02). */
 export const downloadAddress = (sessionId: string, handle: string): string =>

@@ -1,7 +1,7 @@
-import { describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { FakeError, FakeServer } from "@/test/fake-server";
 import { client, soon, stillTime } from "@/test/harness";
-import { Link } from "./link";
+import { Link, nudgeOnWake } from "./link";
 
 stillTime();
 
@@ -140,6 +140,48 @@ describe("staying connected", () => {
 		await vi.advanceTimersByTimeAsync(10 * 60_000);
 		expect(link.connection.getState().phase).toBe("open");
 		expect(transport.opened).toBe(1);
+	});
+
+	describe("while nobody sees the page", () => {
+		const see = (state: "visible" | "hidden") => {
+			vi.spyOn(document, "visibilityState", "get").mockReturnValue(state);
+			document.dispatchEvent(new Event("visibilitychange"));
+		};
+		afterEach(() => vi.restoreAllMocks());
+
+		test("nothing is asked and no timer waits, and the line is tried when it is seen again", async () => {
+			const server = new FakeServer();
+			const { link, transport } = client(server);
+			const off = nudgeOnWake(link);
+			link.start();
+			await soon();
+			expect(vi.getTimerCount()).toBe(1);
+			see("hidden");
+			expect(vi.getTimerCount()).toBe(0);
+			for (const connection of server.connections) connection.push("no/such", {});
+			await soon();
+			expect(vi.getTimerCount()).toBe(0);
+			const before = transport.sent.length;
+			transport.wire = "mute";
+			await vi.advanceTimersByTimeAsync(60 * 60_000);
+			expect(transport.sent.length).toBe(before);
+			expect(link.connection.getState().phase).toBe("open");
+			see("visible");
+			await vi.advanceTimersByTimeAsync(8_000 + 100);
+			expect(link.connection.getState().phase).toBe("away");
+			off();
+		});
+
+		test("a page that starts hidden rests, too", async () => {
+			see("hidden");
+			const { link } = client(new FakeServer());
+			const off = nudgeOnWake(link);
+			link.start();
+			await soon();
+			expect(link.connection.getState().phase).toBe("open");
+			expect(vi.getTimerCount()).toBe(0);
+			off();
+		});
 	});
 
 	test("FAIL-A14 a hundred tries with the server down create nothing", async () => {

@@ -52,6 +52,8 @@ export class Link {
 	/** Rises with every attempt: what an earlier attempt still reports is ignored. */
 	private generation = 0;
 	private started = false;
+	/** Nobody looks at what comes. */
+	private resting = false;
 
 	constructor(private readonly options: LinkOptions) {}
 
@@ -69,6 +71,7 @@ export class Link {
 
 	/** Tries at once instead of waiting; while open, makes sure that somebody is still there. */
 	nudge(): void {
+		this.resting = false;
 		if (!this.started) return;
 		const { phase } = this.connection.getState();
 		if (phase === "away" || phase === "signed-out") {
@@ -78,6 +81,12 @@ export class Link {
 		} else if (phase === "open") {
 			void this.check();
 		}
+	}
+
+	/** Lets a quiet line be until the next nudge: nobody looks, so nobody is told anything too late. */
+	rest(): void {
+		this.resting = true;
+		clearTimeout(this.probe);
 	}
 
 	call = <M extends SessionMethodName>(
@@ -190,7 +199,7 @@ export class Link {
 
 	private heard(): void {
 		clearTimeout(this.probe);
-		if (this.connection.getState().phase !== "open") return;
+		if (this.resting || this.connection.getState().phase !== "open") return;
 		this.probe = setTimeout(() => void this.check(), QUIET_MS);
 	}
 
@@ -212,11 +221,13 @@ function listen<T>(handlers: Set<T>, handler: T): () => void {
 	return () => handlers.delete(handler);
 }
 
-/** Wakes the link when the machine or the page comes back. */
+/** Wakes the link when the machine or the page comes back, and lets it rest while nobody sees the page. */
 export function nudgeOnWake(link: Link, page: Window = window): () => void {
 	const wake = () => {
 		if (page.document.visibilityState === "visible") link.nudge();
+		else link.rest();
 	};
+	if (page.document.visibilityState !== "visible") link.rest();
 	page.addEventListener("online", wake);
 	page.addEventListener("focus", wake);
 	page.document.addEventListener("visibilitychange", wake);

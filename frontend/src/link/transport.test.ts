@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { stillTime } from "@/test/harness";
-import { inWindow, tabTransport, windowTransport } from "./transport";
+import { inWindow } from "./bridge";
+import { tabTransport, windowTransport } from "./transport";
 
 class FakeBridge {
 	readonly sent: string[] = [];
@@ -28,7 +29,6 @@ class FakeBridge {
 				this.listeners.set(name, callback);
 				return () => this.listeners.delete(name);
 			},
-			BrowserOpenURL: () => undefined,
 		};
 	}
 }

@@ -19,30 +19,6 @@ export interface Transport {
 	open(handlers: ChannelHandlers): Promise<Channel>;
 }
 
-interface Bridge {
-	Open(): Promise<void>;
-	Send(frame: string): Promise<void>;
-	/** The text that GET /api/models/:service answers; "" for no dependency. Absent in older windows. */
-	Options?(service: string, dependency: string): Promise<string>;
-	/** Asks where to keep a file and writes it there; false when the person thought better of it. */
-	Save?(address: string, name: string): Promise<boolean>;
-}
-
-interface WailsRuntime {
-	EventsOn(name: string, callback: (...data: unknown[]) => void): () => void;
-	BrowserOpenURL(url: string): void;
-}
-
-declare global {
-	interface Window {
-		go?: { app?: { Bridge?: Bridge } };
-		runtime?: WailsRuntime;
-	}
-}
-
-/** True inside the desktop window, where frames travel through bindings instead of a socket. */
-export const inWindow = (): boolean => typeof window.go?.app?.Bridge?.Send === "function";
-
 /**
  * The desktop window's transport. Every bound call runs in a goroutine of its own, so calls that do
  * not wait for each other arrive in any order: one promise chain keeps them in ours. Events sent

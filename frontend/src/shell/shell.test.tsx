@@ -45,6 +45,19 @@ describe("rooms", () => {
 	});
 });
 
+describe("links in what she writes", () => {
+	test("SEC-12 are opened by the one opener", async () => {
+		const open = vi.spyOn(window, "open").mockReturnValue(null);
+		await openShell(
+			withSession([agent({ itemId: "a", text: "[go](https://example.org/)" })]),
+			"/s/s",
+		);
+		fireEvent.click(screen.getByText("go"));
+		expect(open).toHaveBeenCalledWith("https://example.org/", "_blank", "noopener,noreferrer");
+		expect(window.location.hash).toBe("#/s/s");
+	});
+});
+
 describe("the name of the assistant", () => {
 	test("SP-INIT-12 names the tab and speaks her replies", async () => {
 		const server = withSession([agent({ itemId: "a", text: "Hello." })]);

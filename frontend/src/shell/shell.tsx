@@ -17,7 +17,14 @@ import { Unsaved } from "@/settings/unsaved";
 import { shownSessions } from "@/sidebar/lines";
 import { Sidebar, type SidebarHandle } from "@/sidebar/sidebar";
 import { waitingApprovals } from "@/state/approvals";
-import { useApp, useApprovals, useHost, useSession, useSessions } from "@/state/context";
+import {
+	useApp,
+	useApprovals,
+	useDesktop,
+	useHost,
+	useSession,
+	useSessions,
+} from "@/state/context";
 import type { OpenSession } from "@/state/open-session";
 import { isRunning, runningTurn } from "@/state/session";
 import { itemViews } from "@/timeline/items";
@@ -28,11 +35,13 @@ import { Confirm } from "@/ui/dialog";
 import { useMedia } from "@/ui/hooks";
 import { TipProvider } from "@/ui/tip";
 import { commands } from "./commands";
-import type { CommandContext } from "./commands/command";
+import type { Command, CommandContext } from "./commands/command";
 import { newSession } from "./commands/new-session";
 import { search } from "./commands/search";
 import { toggleSidebar } from "./commands/toggle-sidebar";
 import { ConnectionLine } from "./connection-line";
+import { DesktopLines } from "./desktop/lines";
+import { useCommandDesktop, Wishes } from "./desktop/wishes";
 import { SignInHelp, WrongVersion } from "./pages";
 import { Palette } from "./palette";
 import { PreferencesMenu } from "./preferences-menu";
@@ -135,6 +144,7 @@ function Window({
 	}, [settings]);
 	const places = useStore(app.places.store, (state) => state.places !== undefined);
 	const background = useStore(app.background.store, (state) => state.phase === "ready");
+	const desktop = useCommandDesktop();
 	const online = useConnection().phase === "open";
 	const { hidden, setHidden } = size;
 
@@ -146,6 +156,7 @@ function Window({
 			places,
 			background,
 			...(current ? { session: current } : {}),
+			...(desktop ? { desktop } : {}),
 			neighbours: () => shownSessions(app.lists.store.getState(), currentLocale()),
 			window: {
 				go,
@@ -163,9 +174,15 @@ function Window({
 				confirmDelete: setDeleting,
 				openSettings: (place) => setSettingsAt({ place }),
 				openPlaces: () => setPlacesOpen(true),
+				closeDialogs: () => {
+					setPaletteOpen(false);
+					setInboxOpen(false);
+					setSettingsAt(undefined);
+					setPlacesOpen(false);
+				},
 			},
 		}),
-		[app, online, settings, places, background, current, go, narrow, hidden, setHidden],
+		[app, online, settings, places, background, current, desktop, go, narrow, hidden, setHidden],
 	);
 	useShortcuts(context);
 	useTitle();
@@ -222,6 +239,8 @@ function Window({
 				{t("app.skip")}
 			</button>
 			<ConnectionLine />
+			<DesktopLines />
+			{desktop && <Wishes desktop={desktop.actions} context={context} />}
 			{settingsAt === undefined && <Unsaved />}
 			<div className="flex min-h-0 flex-1">
 				{!narrow && !hidden && (
@@ -338,12 +357,15 @@ function Edge({ size }: { size: ReturnType<typeof useSidebarSize> }) {
 	);
 }
 
+const keysOf = ({ shortcut, otherKeys = [] }: Command) =>
+	shortcut === undefined ? otherKeys : [shortcut, ...otherKeys];
+
 function useShortcuts(context: CommandContext) {
 	useEffect(() => {
 		const press = (event: KeyboardEvent) => {
 			if (event.isComposing || event.defaultPrevented) return;
 			for (const command of commands) {
-				if (command.shortcut === undefined || !matches(command.shortcut, event)) continue;
+				if (!keysOf(command).some((keys) => matches(keys, event))) continue;
 				if (command.available && !command.available(context)) continue;
 				event.preventDefault();
 				command.run(context);
@@ -355,13 +377,16 @@ function useShortcuts(context: CommandContext) {
 	}, [context]);
 }
 
-/** The tab is named after her, with how many approvals wait (SP-INIT-12). */
+/** The tab, or the window, is named after her, with how many approvals wait (SP-INIT-12). */
 function useTitle() {
+	const desktop = useDesktop();
 	const appName = useHost((host) => host.appName);
 	const waiting = useApprovals((state) => waitingApprovals(state).length);
 	useEffect(() => {
-		document.title = waiting > 0 ? `(${waiting}) ${appName}` : appName;
-	}, [appName, waiting]);
+		const title = waiting > 0 ? `(${waiting}) ${appName}` : appName;
+		document.title = title;
+		desktop?.title(title);
+	}, [appName, waiting, desktop]);
 }
 
 function useApprovalNews() {

@@ -1,4 +1,4 @@
-/** Shortcuts are written `Mod+Shift+O`; Mod is ⌘ on Apple machines and Ctrl elsewhere. */
+/** Shortcuts are written `Mod+Shift+O`, the key + as `Plus`; Mod is ⌘ on Apple machines and Ctrl elsewhere. */
 export const isApple = (): boolean => /Mac|iPhone|iPad/.test(navigator.platform);
 
 interface Press {
@@ -12,7 +12,8 @@ interface Press {
 
 export function matches(shortcut: string, press: Press, apple = isApple()): boolean {
 	const parts = shortcut.split("+");
-	const key = parts.at(-1) ?? "";
+	const last = parts.at(-1) ?? "";
+	const key = last === "Plus" ? "+" : last;
 	const has = (name: string) => parts.includes(name);
 	const mod = apple ? press.metaKey : press.ctrlKey;
 	const other = apple ? press.ctrlKey : press.metaKey;
@@ -34,8 +35,9 @@ const apple: Record<string, string> = {
 	Alt: "⌥",
 	ArrowUp: "↑",
 	ArrowDown: "↓",
+	Plus: "+",
 };
-const others: Record<string, string> = { Mod: "Ctrl", ArrowUp: "↑", ArrowDown: "↓" };
+const others: Record<string, string> = { Mod: "Ctrl", ArrowUp: "↑", ArrowDown: "↓", Plus: "+" };
 
 /** The shortcut as a person reads it. */
 export function shown(shortcut: string | undefined, onApple = isApple()): string | undefined {

@@ -230,9 +230,14 @@ export class App {
 			await request;
 			return true;
 		} catch (error) {
-			this.toast(this.errors.message(error), "error");
+			this.failed(error);
 			return false;
 		}
+	}
+
+	/** Tells a person what went wrong. */
+	failed(error: unknown): void {
+		this.toast(this.errors.message(error), "error");
 	}
 
 	rename = (sessionId: string, title: string) =>

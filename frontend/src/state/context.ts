@@ -2,11 +2,17 @@ import { createContext, useContext } from "react";
 import { useStore } from "zustand";
 import type { App, HostState } from "./app";
 import type { ApprovalsState } from "./approvals";
+import type { Desktop } from "./desktop";
 import type { OpenSession } from "./open-session";
 import type { SessionState } from "./session";
 import type { SessionsState } from "./sessions";
 
 export const AppContext = createContext<App | undefined>(undefined);
+
+/** The desktop window around the page; nothing in a tab. */
+export const DesktopContext = createContext<Desktop | undefined>(undefined);
+
+export const useDesktop = (): Desktop | undefined => useContext(DesktopContext);
 
 export function useApp(): App {
 	const app = useContext(AppContext);

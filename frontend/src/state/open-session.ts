@@ -71,6 +71,8 @@ export class OpenSession {
 	readonly queueEdits = createStore<QueueEdits>(() => noQueueEdits);
 	/** The item the reader's eye rests on; undefined at the bottom. Kept by the timeline. */
 	anchor: string | undefined;
+	/** An item that is to be brought before the reader, until it has been. */
+	readonly sought = createStore<{ readonly itemId?: string }>(() => ({}));
 	private queue: SessionPush[] = [];
 	private scheduled = false;
 	private subscribing: Promise<void> | undefined;
@@ -90,6 +92,10 @@ export class OpenSession {
 			const inputIds = new Set(queue?.entries.flatMap(({ ext }) => ext?.inputId ?? []));
 			this.editQueue({ type: "queue", inputIds });
 		});
+	}
+
+	seek(itemId: string | undefined): void {
+		this.sought.setState(itemId === undefined ? {} : { itemId }, true);
 	}
 
 	/** The connection is there: whatever was shown has to be proven by a new snapshot. */

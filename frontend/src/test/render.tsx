@@ -5,6 +5,7 @@ import type { SessionItem, SessionSummary } from "@/contract/session.gen";
 import { LinkContext } from "@/link/hooks";
 import { Root } from "@/shell/root";
 import { AppContext } from "@/state/context";
+import { Desktop, type DesktopPort } from "@/state/desktop";
 import type { OpenSession } from "@/state/open-session";
 import { loadMarkdown } from "@/timeline/markdown/markdown";
 import { Timeline } from "@/timeline/timeline";
@@ -19,19 +20,21 @@ export const pause = (ms = 20): Promise<void> =>
 		await new Promise((resolve) => setTimeout(resolve, ms));
 	});
 
-/** The whole interface at an address, over a fake server. */
-export async function openShell(server: FakeServer, path = "/") {
+/** The whole interface at an address, over a fake server; in a desktop window, where one is given. */
+export async function openShell(server: FakeServer, path = "/", port?: DesktopPort) {
 	window.location.hash = path;
 	const parts = client(server);
+	const desktop = port && new Desktop(port, (error) => parts.app.failed(error));
+	desktop?.listen();
 	parts.link.start();
 	await loadMarkdown();
 	const view = render(
 		<VirtualContext value={false}>
-			<Root link={parts.link} app={parts.app} />
+			<Root link={parts.link} app={parts.app} desktop={desktop} />
 		</VirtualContext>,
 	);
 	await pause();
-	return { ...parts, ...view, server };
+	return { ...parts, ...view, server, desktop };
 }
 
 /** One session's timeline alone. */

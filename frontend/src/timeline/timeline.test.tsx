@@ -285,13 +285,6 @@ describe("messages", () => {
 		expect(card("a").textContent).toContain("bad");
 	});
 
-	test("a link is opened by the one opener", async () => {
-		const open = vi.spyOn(window, "open").mockReturnValue(null);
-		await openTimeline([agent({ itemId: "a", text: "[go](https://example.org)" })]);
-		fireEvent.click(within(card("a")).getByText("go"));
-		expect(open).toHaveBeenCalledWith("https://example.org/", "_blank", "noopener,noreferrer");
-	});
-
 	test("FAIL-A6 what streamed and was completed is one element with the whole text", async () => {
 		const { server } = await openTimeline([turn({ itemId: "t" })]);
 		server.start("s", agent({ itemId: "a" }));

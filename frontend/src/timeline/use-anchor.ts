@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useStore } from "zustand";
 import type { OpenSession } from "@/state/open-session";
 import type { VirtualizerHandle } from "@/ui/virtual";
 import { isPrepend, itemKeyAt, type Row } from "./rows";
@@ -71,6 +72,22 @@ export function useAnchor(session: OpenSession, rows: readonly Row[]) {
 		const { older } = session.store.getState();
 		if (pane.scrollTop < AHEAD && older === "idle" && !atEnd.current) void session.loadOlder();
 	}, [session]);
+
+	const sought = useStore(session.sought, (state) => state.itemId);
+	useEffect(() => {
+		const index = sought === undefined ? -1 : rows.findIndex((row) => row.key === sought);
+		if (index < 0) return;
+		session.seek(undefined);
+		// The last of a conversation is best seen at its end, where what follows is seen, too.
+		if (itemKeyAt(rows, index + 1) === undefined) {
+			jumpToEnd();
+			return;
+		}
+		atEnd.current = false;
+		setAway(true);
+		setLeftAt(shown.current.findLast((row) => row.type === "item")?.key);
+		list.current?.scrollToIndex(index, { align: "center" });
+	}, [session, sought, rows, jumpToEnd]);
 
 	useLayoutEffect(() => {
 		const before = shown.current;

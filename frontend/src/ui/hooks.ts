@@ -1,14 +1,15 @@
 import { useEffect, useState, useSyncExternalStore } from "react";
 
-/** The time, renewed every `everyMs` while it is wanted. Zero: not at all. */
+/** The time, renewed every `everyMs` while it is wanted and can be seen. Zero: not at all. */
 export function useNow(everyMs: number): number {
 	const [now, setNow] = useState(() => Date.now());
+	const visible = useVisible();
 	useEffect(() => {
-		if (everyMs === 0) return;
+		if (everyMs === 0 || !visible) return;
 		setNow(Date.now());
 		const timer = setInterval(() => setNow(Date.now()), everyMs);
 		return () => clearInterval(timer);
-	}, [everyMs]);
+	}, [everyMs, visible]);
 	return now;
 }
 

@@ -12,16 +12,19 @@ export function outward(href: string | undefined): string | undefined {
 	}
 }
 
-interface DesktopRuntime {
-	BrowserOpenURL?(url: string): void;
+interface DesktopBridge {
+	OpenLink?(url: string): Promise<void>;
 }
 
-/** Opens an address outside. False when it is none of the allowed kinds. */
-export function openOutside(href: string): boolean {
+/**
+ * Opens an address outside. Does nothing where it is none of the allowed kinds; rejects with a sentence
+ * where the system could not open it.
+ */
+export async function openOutside(href: string): Promise<void> {
 	const url = outward(href);
-	if (url === undefined) return false;
-	const runtime = (window as { runtime?: DesktopRuntime }).runtime;
-	if (runtime?.BrowserOpenURL) runtime.BrowserOpenURL(url);
+	if (url === undefined) return;
+	const { go } = window as { go?: { app?: { Bridge?: DesktopBridge } } };
+	const bridge = go?.app?.Bridge;
+	if (bridge?.OpenLink) await bridge.OpenLink(url);
 	else window.open(url, "_blank", "noopener,noreferrer");
-	return true;
 }

@@ -5,7 +5,7 @@ import { openOutside, outward } from "./opener";
 import { Untrusted } from "./untrusted";
 
 afterEach(() => {
-	delete (window as { runtime?: unknown }).runtime;
+	delete (window as { go?: unknown }).go;
 });
 
 describe("the opener", () => {
@@ -20,28 +20,29 @@ describe("the opener", () => {
 		"data:text/html,x",
 		"/api/session-file?x",
 		"",
-	])("SEC-12 %j is not opened", (href) => {
+	])("SEC-12 %j is not opened", async (href) => {
 		const open = vi.spyOn(window, "open").mockReturnValue(null);
-		expect(openOutside(href)).toBe(false);
+		expect(outward(href)).toBeUndefined();
+		await openOutside(href);
 		expect(open).not.toHaveBeenCalled();
 	});
 
 	test.each(["https://example.org/a", "http://example.org/", "mailto:a@example.org"])(
 		"SEC-12 %s is",
-		(href) => {
+		async (href) => {
 			const open = vi.spyOn(window, "open").mockReturnValue(null);
 			expect(outward(href)).toBe(href);
-			expect(openOutside(href)).toBe(true);
+			await openOutside(href);
 			expect(open).toHaveBeenCalledWith(href, "_blank", "noopener,noreferrer");
 		},
 	);
 
-	test("SEC-12 in the desktop window the system's browser gets it, by the same rule", () => {
-		const BrowserOpenURL = vi.fn();
-		(window as { runtime?: unknown }).runtime = { BrowserOpenURL };
-		openOutside("https://example.org/");
-		openOutside("file:///etc/passwd");
-		expect(BrowserOpenURL.mock.calls).toEqual([["https://example.org/"]]);
+	test("SEC-12 in the desktop window the system's browser gets it, by the same rule", async () => {
+		const OpenLink = vi.fn(async () => undefined);
+		(window as { go?: unknown }).go = { app: { Bridge: { OpenLink } } };
+		await openOutside("https://example.org/");
+		await openOutside("file:///etc/passwd");
+		expect(OpenLink.mock.calls).toEqual([["https://example.org/"]]);
 	});
 });
 

@@ -1,6 +1,8 @@
 import type { SessionSummary } from "@/contract/session.gen";
 import type { MessageKey } from "@/i18n/i18n";
 import type { App } from "@/state/app";
+import type { Desktop } from "@/state/desktop";
+import type { DesktopState } from "@/state/desktop-reducer";
 import type { SettingsPlace } from "@/state/edits";
 
 /** What a command can act on: the app, the session in front, and the parts of the window. */
@@ -19,6 +21,8 @@ export interface CommandContext {
 		running: boolean;
 		turnId?: string;
 	};
+	/** The desktop window around the page, and what it is like now; absent in a tab. */
+	desktop?: { actions: Desktop; state: DesktopState };
 	/** The sidebar's order, for going to the neighbour. */
 	neighbours(): string[];
 	window: {
@@ -33,6 +37,8 @@ export interface CommandContext {
 		confirmDelete(session: SessionSummary): void;
 		openSettings(place: SettingsPlace): void;
 		openPlaces(): void;
+		/** Everything that stands before what the window shows. */
+		closeDialogs(): void;
 	};
 }
 
@@ -41,6 +47,8 @@ export interface Command {
 	id: string;
 	title: MessageKey;
 	shortcut?: string;
+	/** Other keys that mean the same, which no menu shows. */
+	otherKeys?: readonly string[];
 	/** Absent: always. */
 	available?(context: CommandContext): boolean;
 	run(context: CommandContext): void;

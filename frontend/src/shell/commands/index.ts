@@ -10,15 +10,19 @@ import { languageEn, languageHost, languageZh } from "./language";
 import { latest } from "./latest";
 import { nextSession, previousSession } from "./neighbour";
 import { newSession } from "./new-session";
+import { openTab } from "./open-tab";
 import { palette } from "./palette";
 import { places } from "./places";
+import { quit } from "./quit";
 import { rename } from "./rename";
+import { restart } from "./restart";
 import { rewind } from "./rewind";
 import { search } from "./search";
 import { sessionSettings, settings } from "./settings";
 import { stop } from "./stop";
 import { themeDark, themeLight, themeSystem } from "./theme";
 import { toggleSidebar } from "./toggle-sidebar";
+import { zoomIn, zoomOut, zoomReset } from "./zoom";
 
 /** Everything a person can do, in the order the palette lists it. */
 export const commands: readonly Command[] = [
@@ -50,4 +54,10 @@ export const commands: readonly Command[] = [
 	languageEn,
 	languageZh,
 	languageHost,
+	zoomIn,
+	zoomOut,
+	zoomReset,
+	openTab,
+	restart,
+	quit,
 ];

@@ -49,11 +49,16 @@ interface AttachmentProps {
 /** One file: shown if it can be, with a way to keep it if there is one, else by its name. */
 export function Attachment({ itemId, n, attachment }: AttachmentProps) {
 	const { session } = useTimeline();
+	const app = useApp();
 	const { kind, src, name } = attachment;
 	if (src === undefined) return <Chip attachment={attachment} />;
 	if (outward(src)) {
 		return (
-			<button type="button" className={`${chip} hover:bg-hover`} onClick={() => openOutside(src)}>
+			<button
+				type="button"
+				className={`${chip} hover:bg-hover`}
+				onClick={() => void app.attempt(openOutside(src))}
+			>
 				<Label attachment={attachment} />
 			</button>
 		);

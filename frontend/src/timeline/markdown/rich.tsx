@@ -4,7 +4,7 @@ import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 import remend from "remend";
 import { useT } from "@/i18n/i18n";
-import { openOutside, outward } from "@/ui/opener";
+import { outward } from "@/ui/opener";
 import { type Blocks, noBlocks, openFence, splitBlocks } from "./blocks";
 import { CodeBlock } from "./code-block";
 import type { MarkdownProps } from "./markdown";
@@ -76,7 +76,7 @@ function Tick({ checked }: { checked: boolean }) {
 	);
 }
 
-/** Every link of a text goes through here, and from here through the one opener. */
+/** Every link of a text goes through here; the page itself hands it to the one opener. */
 function Outward({ href, children }: { href: string | undefined; children: ReactNode }) {
 	const t = useT();
 	if (!outward(href)) return <span title={t("link.refused")}>{children}</span>;
@@ -87,10 +87,6 @@ function Outward({ href, children }: { href: string | undefined; children: React
 			rel="noopener noreferrer"
 			title={href}
 			className="text-accent decoration-accent/40 hover:decoration-accent underline underline-offset-2"
-			onClick={(event) => {
-				event.preventDefault();
-				if (href) openOutside(href);
-			}}
 		>
 			{children}
 		</a>

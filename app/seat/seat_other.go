@@ -1,0 +1,8 @@
+//go:build !linux && !windows
+
+package seat
+
+import "context"
+
+// watch knows nothing here: nobody is ever away.
+func (s *Seat) watch(ctx context.Context) { <-ctx.Done() }
