@@ -52,7 +52,7 @@ note() {
 	case $1 in
 	go-test) grep -c '^ok' "$2" | sed 's/$/ packages/' ;;
 	vitest) grep -E '^ *Tests ' "$2" | tail -1 | sed 's/^ *//; s/\x1b\[[0-9;]*m//g' ;;
-	cli | clients | tab | signin | settings | attachments | window | page) grep -E '^[0-9]+ passed' "$2" | tail -1 ;;
+	cli | clients | tab | signin | settings | attachments | window | page | panel) grep -E '^[0-9]+ passed' "$2" | tail -1 ;;
 	esac
 }
 
@@ -114,15 +114,16 @@ clients() { node frontend/e2e/two-clients.mjs; }
 attachments() { node frontend/e2e/real-attachments.mjs; }
 desktop() { go test -race -count=1 -timeout 10m -run TestDesktop -v ./app | grep -vE "Locale|fallback"; }
 window() { shim && node frontend/e2e/real-window.mjs; }
+panel() { node frontend/e2e/real-panel.mjs; }
 page() { shim && node frontend/e2e/real-page.mjs; }
 
 # The shell reads a script as it goes; a function it reads whole, so that the file may change meanwhile.
 main() {
 	need_go_and_node
 	if $quick; then
-		part packages need_packages compiler || exit 1
+		part packages need_packages compiler bus || exit 1
 	else
-		part packages need_packages compiler window browser display || exit 1
+		part packages need_packages compiler window browser display panel || exit 1
 	fi
 	part npm-ci install_npm
 	part front-build build_frontend
@@ -146,6 +147,7 @@ main() {
 		part settings settings
 		part attachments attachments
 		part window window
+		part panel panel
 		part page page
 		part desktop desktop
 	fi
