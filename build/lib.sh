@@ -26,7 +26,7 @@ packages() {
 	compiler) echo build-essential ;;
 	window) echo build-essential pkg-config libgtk-3-dev libwebkit2gtk-4.1-dev ;;
 	browser) echo chromium fonts-dejavu-core fonts-noto-cjk ;;
-	display) echo xvfb dbus webkit2gtk-driver openbox wmctrl xdotool x11-utils imagemagick fonts-dejavu-core ;;
+	display) echo xvfb dbus webkit2gtk-driver openbox wmctrl xdotool xclip x11-utils imagemagick fonts-dejavu-core ;;
 	windows) echo gcc-mingw-w64-x86-64 nsis ;;
 	package) echo libglib2.0-bin xdg-utils desktop-file-utils man-db rpm ;;
 	esac

@@ -53,7 +53,7 @@ note() {
 	case $1 in
 	go-test) grep -c '^ok' "$2" | sed 's/$/ packages/' ;;
 	vitest) grep -E '^ *Tests ' "$2" | tail -1 | sed 's/^ *//; s/\x1b\[[0-9;]*m//g' ;;
-	cli | clients | tab | signin | settings | attachments | window | page | package) grep -E '^[0-9]+ passed' "$2" | tail -1 ;;
+	cli | clients | tab | signin | settings | attachments | window | page | package | panel) grep -E '^[0-9]+ passed' "$2" | tail -1 ;;
 	esac
 }
 
@@ -105,7 +105,12 @@ shim() {
 	cc -shared -fPIC -O1 -Wall -o build/bin/window-shim.so frontend/e2e/window-shim.c $(pkg-config --cflags --libs webkit2gtk-4.1)
 }
 
-export E2E_SERVER=$PWD/build/bin/aalis-server E2E_APP=$PWD/build/bin/aalis E2E_SHIM=$PWD/build/bin/window-shim.so
+files_window() {
+	# shellcheck disable=SC2046 # words are wanted
+	cc -O1 -Wall -o build/bin/files-window frontend/e2e/files-window.c $(pkg-config --cflags --libs gtk+-3.0)
+}
+
+export E2E_SERVER=$PWD/build/bin/aalis-server E2E_APP=$PWD/build/bin/aalis E2E_SHIM=$PWD/build/bin/window-shim.so E2E_FILES=$PWD/build/bin/files-window
 cli() { node frontend/e2e/real-cli.mjs; }
 behaviour() { node frontend/e2e/behaviour.mjs; }
 tab() { node frontend/e2e/real-tab.mjs; }
@@ -115,7 +120,7 @@ clients() { node frontend/e2e/two-clients.mjs; }
 attachments() { node frontend/e2e/real-attachments.mjs; }
 desktop() { go test -race -count=1 -timeout 10m -run TestDesktop -v ./app | grep -vE "Locale|fallback"; }
 window() { shim && node frontend/e2e/real-window.mjs; }
-page() { shim && node frontend/e2e/real-page.mjs; }
+page() { shim && files_window && node frontend/e2e/real-page.mjs; }
 package() { shim && node frontend/e2e/real-package.mjs; }
 
 # The shell reads a script as it goes; a function it reads whole, so that the file may change meanwhile.

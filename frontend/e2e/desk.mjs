@@ -87,6 +87,12 @@ export class Desk {
 		return program.out.trim();
 	}
 
+	/** The process that draws an app's page: the youngest, where the app has started itself again. */
+	async webProcess({ program }) {
+		const parent = ["--newest", "--parent", String(program.child.pid)];
+		return Number(await this.tool("pgrep", ...parent, "WebKitWebProces"));
+	}
+
 	/** Runs a command of the program to its end. */
 	async command(...args) {
 		return this.tool(process.env.E2E_SERVER, ...args);
