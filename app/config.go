@@ -34,6 +34,7 @@ type settings struct {
 	listen     []string
 	providers  provider.Config
 	localRooms *local.Config  // nil: the local platform is not played
+	autostart  bool           // at the start; who runs asks the instance, because it can be set
 	fixed      map[string]any // what the environment says of keys that the program writes, too; nil: nothing
 }
 
@@ -126,7 +127,7 @@ func (p *program) settings(listen []string) (settings, error) {
 		localRooms: r.localRooms(),
 		providers:  provider.Config{Providers: r.providers(), DefaultModel: r.text("default_model", ""), Getenv: os.Getenv},
 	}
-	r.shellSettings()
+	s.autostart = r.shellSettings()
 	for _, key := range written {
 		if value, given := os.LookupEnv(envName(key)); given && value != "" {
 			if s.fixed == nil {

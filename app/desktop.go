@@ -47,6 +47,8 @@ type window struct {
 
 	wg sync.WaitGroup // what run waits for
 
+	drops drops
+
 	closed atomic.Bool // the toolkit has been let close, which it must be once
 
 	mu       sync.Mutex // guards all below
@@ -88,7 +90,6 @@ func (w *window) run(ctx context.Context, in instance) (how end, err error) {
 	defer stopAll()
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
-	w.s.followAutostart(in, w.log)
 	w.shell = newShell(w.s, in, w, w.log, stopAll)
 	w.shell.start()
 	behind := startBackground(serving, in)
@@ -197,7 +198,7 @@ func (w *window) options(bridge *Bridge) *options.App {
 		WindowStartState:   state,
 		BackgroundColour:   background,
 		Menu:               w.menu(),
-		AssetServer:        &assetserver.Options{Assets: frontend.Dist(), Handler: bridge.files},
+		AssetServer:        &assetserver.Options{Assets: frontend.Dist(), Handler: w.drops.before(bridge.files)},
 		Bind:               []any{bridge},
 		Logger:             wailsLog{w.log},
 		LogLevelProduction: logger.WARNING,
@@ -205,6 +206,9 @@ func (w *window) options(bridge *Bridge) *options.App {
 			w.ctx = ctx
 			w.place(k)
 			setZoom(k.Zoom)
+			watchWebView(func(uris []string) {
+				w.wg.Go(func() { w.tell("dropped", w.drops.take(uris)) })
+			})
 			close(w.up)
 			w.check(firstPaintWithin)
 		},

@@ -75,17 +75,17 @@ func shellFields() []field.Field {
 	}
 }
 
-// shellSettings checks the map in config.yaml. Every build does, because builds with a window and
-// without one share the file.
-func (r *reader) shellSettings() {
+// shellSettings checks the map in config.yaml, and gives whether the program is to start with the machine.
+// Every build does, because builds with a window and without one share the file.
+func (r *reader) shellSettings() (autostart bool) {
 	value := r.v.Get(shellKey)
 	if value == nil {
-		return
+		return false
 	}
 	of, ok := value.(map[string]any)
 	if !ok {
 		r.wrong(shellKey, "settings.want-mapping", "path", shellKey)
-		return
+		return false
 	}
 	fields := shellFields()
 	var known []string
@@ -110,4 +110,6 @@ func (r *reader) shellSettings() {
 			r.mistakes = append(r.mistakes, usage("config.mistake", "file", r.file, "key", at, "problem", fault.Of(err).Message))
 		}
 	}
+	autostart, _ = of[keyAutostart].(bool)
+	return autostart
 }

@@ -54,17 +54,17 @@ var rungs = map[string]int{
 // sideways are the steps on one rung that are allowed beside a child's to its own parent. A key ending
 // in /... stands for everything below it.
 var sideways = map[string][]string{
-	"backend/fault":        {"backend/text"},                                                    // a fault's message is a text
-	"backend/engine/...":   {"backend/provider", "backend/tool"},                                // the interfaces, never an implementation
-	"backend/wire/session": {"backend/wire/jsonrpc"},                                            // the frame codec is a library of the protocols
-	"backend/wire/v1":      {"backend/wire/rest"},                                               // as is the REST one
-	"backend/wire/chat":    {"backend/wire/rest"},                                               //
-	"backend/wire/managed": {"backend/wire/rest"},                                               //
-	"backend/testkit/...":  {"backend", "backend/testkit"},                                      // the harness opens the whole program
-	"backend/testkit":      {"backend"},                                                         //
-	"backend/contract/gen": {"backend/contract"},                                                // its command
-	"app/...":              {"app/bus"},                                                         // a part of the shell knows no other; package app puts them together
-	"app":                  {"app/autostart", "app/desk", "app/notify", "app/seat", "app/tray"}, //
+	"backend/fault":        {"backend/text"},                                                                  // a fault's message is a text
+	"backend/engine/...":   {"backend/provider", "backend/tool"},                                              // the interfaces, never an implementation
+	"backend/wire/session": {"backend/wire/jsonrpc"},                                                          // the frame codec is a library of the protocols
+	"backend/wire/v1":      {"backend/wire/rest"},                                                             // as is the REST one
+	"backend/wire/chat":    {"backend/wire/rest"},                                                             //
+	"backend/wire/managed": {"backend/wire/rest"},                                                             //
+	"backend/testkit/...":  {"backend", "backend/testkit"},                                                    // the harness opens the whole program
+	"backend/testkit":      {"backend"},                                                                       //
+	"backend/contract/gen": {"backend/contract"},                                                              // its command
+	"app/...":              {"app/bus"},                                                                       // a part of the shell knows no other; package app puts them together
+	"app":                  {"app/autostart", "app/desk", "app/notify", "app/seat", "app/survey", "app/tray"}, //
 }
 
 // ban keeps a package of somebody else's in few hands.

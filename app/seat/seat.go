@@ -88,3 +88,12 @@ func (s *Seat) set(now State) {
 		s.options.Changed(now)
 	}
 }
+
+// Sources say who tells whether the owner is here, for whoever wonders: names of the system's services.
+// Both may be empty.
+type Sources struct {
+	Lock, Idle []string
+}
+
+// Look finds out who tells now.
+func Look(ctx context.Context) Sources { return look(ctx) }

@@ -2,6 +2,8 @@ package seat
 
 import (
 	"context"
+	"log/slog"
+	"slices"
 	"time"
 )
 
@@ -80,4 +82,36 @@ func earliest(moments ...time.Time) (first time.Time) {
 		}
 	}
 	return first
+}
+
+func look(ctx context.Context) (all Sources) {
+	log := slog.New(slog.DiscardHandler)
+	login := &login{bus: newBus(systemAddress, log), pace: usualPace()}
+	screens := newScreens(newBus(sessionAddress, log), DefaultIdle, usualPace())
+	defer login.bus.close()
+	defer screens.bus.close()
+	if login.bus.connect(ctx, 0) {
+		login.begin(ctx)
+	}
+	if screens.bus.connect(ctx, 0) {
+		screens.begin(ctx)
+	}
+	if login.session != "" {
+		all.Lock = append(all.Lock, loginName)
+		if login.now.graphical {
+			all.Idle = append(all.Idle, loginName)
+		}
+	}
+	for name := range screens.on {
+		all.Lock = append(all.Lock, name)
+	}
+	for name := range screens.clocks {
+		all.Idle = append(all.Idle, name)
+	}
+	if !screens.asked.IsZero() {
+		all.Idle = append(all.Idle, freeSaver)
+	}
+	slices.Sort(all.Lock)
+	slices.Sort(all.Idle)
+	return all
 }

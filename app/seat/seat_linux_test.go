@@ -4,6 +4,8 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -480,4 +482,29 @@ func TestBuses(t *testing.T) {
 		}
 		s.Close()
 	})
+}
+
+func TestWhoTells(t *testing.T) {
+	d, k := newLogin(t)
+	newMonitor(t, d.session, "org.gnome.Mutter.IdleMonitor")
+	saver := join(t, d.session)
+	saver.export(map[string]any{
+		"GetActive":          func() (bool, *dbus.Error) { return false, nil },
+		"GetSessionIdleTime": func() (uint32, *dbus.Error) { return 0, nil },
+	}, savers[freeSaver], freeSaver)
+	saver.own(freeSaver)
+	want := Sources{Lock: []string{freeSaver, loginName}, Idle: []string{freeSaver, loginName, "org.gnome.Mutter.IdleMonitor"}}
+	slices.Sort(want.Lock)
+	slices.Sort(want.Idle)
+	if got := Look(t.Context()); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, not %v", got, want)
+	}
+	k.change(ownSession, "Type", "tty", false)
+	if got := Look(t.Context()); slices.Contains(got.Idle, loginName) || !slices.Contains(got.Lock, loginName) {
+		t.Errorf("of a terminal: %v", got)
+	}
+	desktop{"unix:path=/nonexistent", "unix:path=/nonexistent"}.announce(t)
+	if got := Look(t.Context()); got.Lock != nil || got.Idle != nil {
+		t.Errorf("without a bus: %v", got)
+	}
 }

@@ -30,6 +30,7 @@ var catalogue = join(
 	tray,
 	shell,
 	manual,
+	doctor,
 )
 
 func join(areas ...area) map[Key]entry {
