@@ -33,7 +33,6 @@ type newer struct {
 }
 
 const (
-	newerEvery  = time.Minute
 	newerSettle = 2 * time.Second // a file must have lain still for as long
 	askWithin   = 10 * time.Second
 )
@@ -54,28 +53,6 @@ func newNewer(path string, ours build, told func(build), log *slog.Logger) *newe
 		n.first, n.last = info, info
 	}
 	return n
-}
-
-// run looks until ctx ends: every minute, and soon after look received something.
-func (n *newer) run(ctx context.Context, look <-chan struct{}) {
-	if n.first == nil {
-		return
-	}
-	timer := time.NewTimer(newerEvery)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-timer.C:
-		case <-look:
-		}
-		next := newerEvery
-		if n.look(ctx) {
-			next = newerSettle
-		}
-		timer.Reset(next)
-	}
 }
 
 // look looks once and reports whether the file is changing.

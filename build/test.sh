@@ -120,8 +120,8 @@ clients() { node frontend/e2e/two-clients.mjs; }
 attachments() { node frontend/e2e/real-attachments.mjs; }
 desktop() { go test -race -count=1 -timeout 10m -run TestDesktop -v ./app | grep -vE "Locale|fallback"; }
 window() { shim && node frontend/e2e/real-window.mjs; }
+panel() { shim && node frontend/e2e/real-panel.mjs; }
 page() { shim && files_window && node frontend/e2e/real-page.mjs; }
-panel() { node frontend/e2e/real-panel.mjs; }
 package() { shim && node frontend/e2e/real-package.mjs; }
 
 # The shell reads a script as it goes; a function it reads whole, so that the file may change meanwhile.

@@ -48,6 +48,25 @@ func TestDecideAgain(t *testing.T) {
 	})
 }
 
+func TestCloseWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release, closed := make(chan struct{}), false
+		c := newCore(Options{Show: func() { <-release }})
+		c.click(showID)
+		go func() { c.close(); closed = true }()
+		synctest.Wait()
+		if closed {
+			t.Error("close did not wait for what was told")
+		}
+		close(release)
+		synctest.Wait()
+		c.click(showID) // nobody is told any more
+		if !closed {
+			t.Error("close still waits")
+		}
+	})
+}
+
 // TestSetBeforeShown: what is settled cannot be decided from the moment that the tray is told, whatever a
 // panel still shows.
 func TestSetBeforeShown(t *testing.T) {
