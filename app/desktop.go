@@ -47,20 +47,22 @@ type window struct {
 
 	wg sync.WaitGroup // what run waits for
 
+	drops drops
+
 	closed atomic.Bool // the toolkit has been let close, which it must be once
 
-	mu       sync.Mutex // guards all below
-	made     bool       // the toolkit runs, or is about to
-	small    bool       // it comes up in the list of windows only
-	away     bool       // hidden, or not made yet
-	infront  bool       // the page has the focus
-	greeted  bool       // the page has said hello
-	leaving  bool       // nothing is asked any more
-	goal     target     // where the page is to go when it says hello
-	kept     kept
-	drawn    time.Time // when the page last said that it had drawn
-	turned   time.Time // when the page last said whether it is in front
-	checking bool      // a look whether the page draws is under way
+	mu      sync.Mutex // guards all below
+	made    bool       // the toolkit runs, or is about to
+	small   bool       // it comes up in the list of windows only
+	away    bool       // hidden, or not made yet
+	infront bool       // the page has the focus
+	greeted bool       // the page has said hello
+	leaving bool       // nothing is asked any more
+	goal    target     // where the page is to go when it says hello
+	kept    kept
+	drawn   time.Time // when the page last said that it had drawn
+	turned  time.Time // when the page last said whether it is in front
+	blamed  bool      // a person is being told that the page does not draw
 }
 
 func newWindow(s settings, st start, log *slog.Logger) *window {
@@ -196,7 +198,7 @@ func (w *window) options(bridge *Bridge) *options.App {
 		WindowStartState:   state,
 		BackgroundColour:   background,
 		Menu:               w.menu(),
-		AssetServer:        &assetserver.Options{Assets: frontend.Dist(), Handler: bridge.files},
+		AssetServer:        &assetserver.Options{Assets: frontend.Dist(), Handler: w.drops.before(bridge.files)},
 		Bind:               []any{bridge},
 		Logger:             wailsLog{w.log},
 		LogLevelProduction: logger.WARNING,
@@ -204,6 +206,9 @@ func (w *window) options(bridge *Bridge) *options.App {
 			w.ctx = ctx
 			w.place(k)
 			setZoom(k.Zoom)
+			watchWebView(func(uris []string) {
+				w.wg.Go(func() { w.tell("dropped", w.drops.take(uris)) })
+			})
 			close(w.up)
 			w.check(firstPaintWithin)
 		},

@@ -83,21 +83,9 @@ const (
 // check sees that the page draws, and offers the safe renderer when it does not. A window that is away,
 // or that the page knows to be behind others, has nothing to draw: it says nothing.
 func (w *window) check(within time.Duration) {
-	w.mu.Lock()
 	asked := time.Now()
-	busy := w.checking
-	w.checking = true
-	w.mu.Unlock()
-	if busy {
-		return
-	}
 	w.tell("paint", nil)
 	w.wg.Go(func() {
-		defer func() {
-			w.mu.Lock()
-			w.checking = false
-			w.mu.Unlock()
-		}()
 		select {
 		case <-w.gone:
 			return
@@ -105,13 +93,17 @@ func (w *window) check(within time.Duration) {
 		}
 		w.mu.Lock()
 		behind := w.turned.After(asked) && !w.infront
-		fine := w.away || w.small || behind || w.drawn.After(asked) || w.leaving
+		fine := w.away || w.small || behind || w.drawn.After(asked) || w.leaving || w.blamed
+		w.blamed = w.blamed || !fine
 		safe := w.kept.Safe
 		w.mu.Unlock()
 		if fine {
 			return
 		}
 		w.blank(safe)
+		w.mu.Lock()
+		w.blamed = false
+		w.mu.Unlock()
 	})
 }
 

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -88,12 +89,12 @@ func (r *desktopRig) display() string {
 	r.t.Cleanup(func() { _ = x.Process.Kill(); _ = x.Wait() })
 	r.x = x
 	_ = write.Close()
-	number := make([]byte, 16)
-	n, err := read.Read(number)
+	defer read.Close()
+	number, err := bufio.NewReader(read).ReadString('\n')
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return strings.TrimSpace(string(number[:n]))
+	return strings.TrimSpace(number)
 }
 
 // process is a program under test.

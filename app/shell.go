@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"aalis/app/notify"
 	"aalis/app/seat"
 	"aalis/app/tray"
+	"aalis/backend/principal"
 	"aalis/backend/server"
 	"aalis/backend/text"
 )
@@ -98,7 +100,7 @@ func (sh *shell) start() {
 		Open: sh.openTab, Restart: func() { sh.part.want(partRestart) }, Quit: func() { sh.part.want(partQuit) },
 		Decide: sh.decide,
 	})
-	sh.notes = notify.Start(notify.Options{Name: sh.s.name, Icon: "aalis", Language: sh.in.Language, Act: sh.acted, Log: sh.log})
+	sh.notes = notify.Start(notify.Options{Name: sh.s.name, Icon: sh.iconFile(), Language: sh.in.Language, Act: sh.acted, Log: sh.log})
 	sh.seat = seat.Start(seat.Options{Log: sh.log, Changed: func(now seat.State) {
 		<-sh.up
 		if now.Ending {
@@ -108,6 +110,20 @@ func (sh *shell) start() {
 		sh.attend()
 	}})
 	close(sh.up)
+}
+
+// iconFile puts the program's picture where the notification daemon finds it, installed or not.
+func (sh *shell) iconFile() string {
+	dir, err := principal.RunDir(sh.s.dataDir)
+	path := filepath.Join(dir, "icon.png")
+	if err == nil {
+		err = principal.WritePrivate(path, icon)
+	}
+	if err != nil {
+		sh.log.Warn("notifications have no picture", "error", err)
+		return "aalis" // of an installed program
+	}
+	return path
 }
 
 // attendEvery is how often it is looked whether there is something to ask the owner with, beside each time

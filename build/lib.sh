@@ -4,8 +4,8 @@
 export GOFLAGS="-trimpath -buildvcs=false"
 export GOTOOLCHAIN="${GOTOOLCHAIN:-auto}"
 TAGS_DESKTOP=desktop,production,webkit2_41
-# Windows has its own web view.
-TAGS_WINDOWS=desktop,production
+# Windows and macOS have web views of their own.
+TAGS_NATIVE=desktop,production
 
 die() {
 	echo "$(basename "$0"): $*" >&2
@@ -26,9 +26,11 @@ packages() {
 	compiler) echo build-essential ;;
 	window) echo build-essential pkg-config libgtk-3-dev libwebkit2gtk-4.1-dev ;;
 	browser) echo chromium fonts-dejavu-core fonts-noto-cjk ;;
-	display) echo xvfb dbus webkit2gtk-driver openbox wmctrl xdotool x11-utils imagemagick fonts-dejavu-core ;;
+	display) echo xvfb dbus webkit2gtk-driver openbox wmctrl xdotool xclip x11-utils imagemagick fonts-dejavu-core ;;
+	bus) echo dbus ;;
+	panel) echo xfce4-panel xfce4-notifyd ;;
 	windows) echo gcc-mingw-w64-x86-64 nsis ;;
-	installed) echo libglib2.0-bin xdg-utils desktop-file-utils man-db rpm ;;
+	package) echo libglib2.0-bin xdg-utils desktop-file-utils man-db rpm ;;
 	esac
 }
 
@@ -73,6 +75,11 @@ need_commands() {
 			command -v $name >/dev/null || die "$name is missing"
 		done
 		;;
+	bus) command -v dbus-daemon >/dev/null || die "dbus-daemon is missing" ;;
+	panel)
+		command -v xfce4-panel >/dev/null || die "Xfce's panel is missing"
+		command -v dbus-send >/dev/null || die "dbus-send is missing"
+		;;
 	windows)
 		command -v x86_64-w64-mingw32-gcc >/dev/null || die "the C compiler for Windows (mingw-w64) is missing"
 		command -v makensis >/dev/null || die "makensis (NSIS) is missing"
@@ -100,7 +107,8 @@ program_commit() { git rev-parse --short=12 HEAD 2>/dev/null || echo unknown; }
 
 # build_program KIND builds build/bin/aalis with the window (desktop), or build/bin/aalis-server without
 # (server), which needs no system libraries but the C one. For Windows (windows, windows-server) they
-# are build/bin/windows/*.exe: one without a console, which people start, and one with, for scripts.
+# are build/bin/windows/*.exe: one without a console, which people start, and one with, for scripts. On a
+# Mac (macos) it is build/bin/macos/aalis; nobody has tried that.
 build_program() {
 	local ldflags
 	ldflags="-s -w -X aalis/app.commit=$(program_commit)"
@@ -108,7 +116,8 @@ build_program() {
 	case $1 in
 	desktop) go build -tags "$TAGS_DESKTOP" -ldflags "$ldflags" -o build/bin/aalis . ;;
 	server) go build -ldflags "$ldflags" -o build/bin/aalis-server . ;;
-	windows) go_windows build -tags "$TAGS_WINDOWS" -ldflags "$ldflags -H windowsgui" -o build/bin/windows/aalis.exe . ;;
+	windows) go_windows build -tags "$TAGS_NATIVE" -ldflags "$ldflags -H windowsgui" -o build/bin/windows/aalis.exe . ;;
+	macos) CGO_LDFLAGS="-framework UniformTypeIdentifiers" go build -tags "$TAGS_NATIVE" -ldflags "$ldflags" -o build/bin/macos/aalis . ;;
 	windows-server) go_windows build -ldflags "$ldflags" -o build/bin/windows/aalis-server.exe . ;;
 	esac
 }

@@ -131,7 +131,7 @@ build_tar() {
 		cp -R "$STAGES/$name/usr/bin" "$STAGES/$name/usr/share" "$STAGES/$base/"
 		cp LICENSE build/package/linux/INSTALL "$STAGES/$base/"
 		tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" --format=gnu -C "$STAGES" -cf - "$base" |
-			gzip -9n >"$OUT/$base.tar.gz"
+			gzip -n >"$OUT/$base.tar.gz"
 	done
 }
 
@@ -155,7 +155,8 @@ build_windows() {
 	need_packages windows
 	local version
 	version=$(program_version)
-	# The compiler takes up resources from the folder of the main package.
+	# The compiler takes up resources from the folder of the main package. The icon has number 3 there,
+	# because the toolkit of the window looks for that one.
 	# shellcheck disable=SC2064 # now
 	trap "rm -f '$PWD/rsrc_windows_amd64.syso'" EXIT
 	go tool -modfile=build/tools/package.mod go-winres make --in build/package/windows/winres.json --arch amd64 \
@@ -182,6 +183,8 @@ build_macos() {
 	[ "$(uname)" = Darwin ] || die "the macOS bundle is built on a Mac, because it needs its system's headers"
 	build/package/macos/bundle.sh "$OUT"
 }
+
+checksum() { if command -v sha256sum >/dev/null; then sha256sum "$@"; else shasum -a 256 "$@"; fi; }
 
 # kinds are what this machine can build.
 kinds() {
@@ -212,7 +215,7 @@ main() {
 	build_frontend
 	[ ${#linux[@]} -eq 0 ] || build_linux "${linux[@]}"
 	for kind in "${others[@]+"${others[@]}"}"; do "build_$kind"; done
-	(cd "$OUT" && LC_ALL=C && sha256sum -- * >SHA256SUMS)
+	(cd "$OUT" && checksum -- * >SHA256SUMS)
 	local file hash
 	while read -r hash file; do
 		printf '%s  %6.1f MB  %s\n' "$hash" "$(awk "BEGIN { print $(wc -c <"$OUT/$file") / 1000000 }")" "$OUT/$file"

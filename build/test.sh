@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Everything that is checked before a change is good, on a fresh machine too: it installs what it needs.
-# --quick leaves out the browser and the window. Every part runs even when an earlier one fails; the last
-# lines say what passed, what failed and how long each took. Logs lie in build/bin/test-logs.
+# --quick leaves out the browser, the window and the packages. Every part runs even when an earlier one
+# fails; the last lines say what passed, what failed and how long each took. Logs lie in
+# build/bin/test-logs.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source build/lib.sh
@@ -52,7 +53,7 @@ note() {
 	case $1 in
 	go-test) grep -c '^ok' "$2" | sed 's/$/ packages/' ;;
 	vitest) grep -E '^ *Tests ' "$2" | tail -1 | sed 's/^ *//; s/\x1b\[[0-9;]*m//g' ;;
-	cli | clients | tab | signin | settings | attachments | window | page) grep -E '^[0-9]+ passed' "$2" | tail -1 ;;
+	cli | clients | tab | signin | settings | attachments | window | page | package | panel) grep -E '^[0-9]+ passed' "$2" | tail -1 ;;
 	esac
 }
 
@@ -68,7 +69,7 @@ drift() {
 	fi
 }
 
-modules() { go mod verify >/dev/null && go mod tidy -diff && (cd build/tools && go mod tidy -diff); }
+modules() { go mod verify >/dev/null && go mod tidy -diff && (cd build/tools && go mod tidy -diff && go mod tidy -diff -modfile=package.mod); }
 
 gofumpt() {
 	local bad
@@ -104,7 +105,12 @@ shim() {
 	cc -shared -fPIC -O1 -Wall -o build/bin/window-shim.so frontend/e2e/window-shim.c $(pkg-config --cflags --libs webkit2gtk-4.1)
 }
 
-export E2E_SERVER=$PWD/build/bin/aalis-server E2E_APP=$PWD/build/bin/aalis E2E_SHIM=$PWD/build/bin/window-shim.so
+files_window() {
+	# shellcheck disable=SC2046 # words are wanted
+	cc -O1 -Wall -o build/bin/files-window frontend/e2e/files-window.c $(pkg-config --cflags --libs gtk+-3.0)
+}
+
+export E2E_SERVER=$PWD/build/bin/aalis-server E2E_APP=$PWD/build/bin/aalis E2E_SHIM=$PWD/build/bin/window-shim.so E2E_FILES=$PWD/build/bin/files-window
 cli() { node frontend/e2e/real-cli.mjs; }
 behaviour() { node frontend/e2e/behaviour.mjs; }
 tab() { node frontend/e2e/real-tab.mjs; }
@@ -114,15 +120,17 @@ clients() { node frontend/e2e/two-clients.mjs; }
 attachments() { node frontend/e2e/real-attachments.mjs; }
 desktop() { go test -race -count=1 -timeout 10m -run TestDesktop -v ./app | grep -vE "Locale|fallback"; }
 window() { shim && node frontend/e2e/real-window.mjs; }
-page() { shim && node frontend/e2e/real-page.mjs; }
+page() { shim && files_window && node frontend/e2e/real-page.mjs; }
+panel() { node frontend/e2e/real-panel.mjs; }
+package() { shim && node frontend/e2e/real-package.mjs; }
 
 # The shell reads a script as it goes; a function it reads whole, so that the file may change meanwhile.
 main() {
 	need_go_and_node
 	if $quick; then
-		part packages need_packages compiler || exit 1
+		part packages need_packages compiler bus || exit 1
 	else
-		part packages need_packages compiler window browser display || exit 1
+		part packages need_packages compiler window browser display panel package || exit 1
 	fi
 	part npm-ci install_npm
 	part front-build build_frontend
@@ -146,8 +154,10 @@ main() {
 		part settings settings
 		part attachments attachments
 		part window window
+		part panel panel
 		part page page
 		part desktop desktop
+		part package package
 	fi
 
 	echo

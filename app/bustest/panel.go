@@ -179,6 +179,23 @@ func (p *Panel) Property(name string) any {
 	return value.Value()
 }
 
+// Properties reads all of the icon; its pictures make that slow.
+func (p *Panel) Properties() map[string]any {
+	p.t.Helper()
+	p.mu.Lock()
+	item := p.conn.Object(p.sender, p.path)
+	p.mu.Unlock()
+	var all map[string]dbus.Variant
+	if err := item.Call("org.freedesktop.DBus.Properties.GetAll", 0, itemName).Store(&all); err != nil {
+		p.t.Fatal(err)
+	}
+	values := make(map[string]any, len(all))
+	for name, v := range all {
+		values[name] = v.Value()
+	}
+	return values
+}
+
 // Click clicks an item of the menu, and waits until the program has taken that.
 func (p *Panel) Click(id int32) {
 	p.t.Helper()

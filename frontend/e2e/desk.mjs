@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { cleanEnv, newHome, Program, pictures, until } from "./rig.mjs";
 
-const freePort = () =>
+export const freePort = () =>
 	new Promise((resolve) => {
 		const probe = createServer().listen(0, "127.0.0.1", () => {
 			const { port } = probe.address();
@@ -85,6 +85,12 @@ export class Desk {
 		const { code } = await program.ended;
 		if (code !== 0) throw new Error(`${command} ${args.join(" ")}: ${code} ${program.err}`);
 		return program.out.trim();
+	}
+
+	/** The process that draws an app's page: the youngest, where the app has started itself again. */
+	async webProcess({ program }) {
+		const parent = ["--newest", "--parent", String(program.child.pid)];
+		return Number(await this.tool("pgrep", ...parent, "WebKitWebProces"));
 	}
 
 	/** Runs a command of the program to its end. */

@@ -1,6 +1,6 @@
 // What the desktop window and its page say to each other: zoom, the question before the end, lines,
 // links, and where a person is sent. The program as it is shipped, on a desktop without a tray.
-//   E2E_SERVER=…/aalis-server E2E_APP=…/aalis E2E_SHIM=…/window-shim.so node e2e/real-page.mjs
+//   E2E_SERVER=…/aalis-server E2E_APP=…/aalis E2E_SHIM=…/window-shim.so E2E_FILES=…/files-window node e2e/real-page.mjs
 import assert from "node:assert/strict";
 import {
 	chmodSync,
@@ -184,6 +184,54 @@ test("a link is opened outside once, however it is clicked, and the page stays",
 	assert.equal(desk.openedLinks().length, ways.length);
 });
 
+test("files dragged from another program are attached, sent, and read to the last byte", async () => {
+	const bytes = "the harbour ".repeat(40_000);
+	const files = [join(desk.place.home, "harbour words.txt"), join(desk.place.home, "nothing.txt")];
+	writeFileSync(files[0], bytes);
+	writeFileSync(files[1], "");
+	const source = desk.add(process.env.E2E_FILES, files, { env: desk.env });
+	await goes("aalis://new");
+	await until("an empty message box", async () => (await hash()) === "#/new");
+	const from = await until("the other window", async () => {
+		const other = (await desk.windows()).find(({ title }) => title === "Some files");
+		const { x, y, width, height } = await windowBox(desk, other.id);
+		return [x + width / 2, y + height / 2].map(Math.round);
+	});
+	const over = await pixelOf(app, "h1");
+	const at = await app.js("return location.href");
+	await drag(desk, from, over);
+	await until("the file", async () => (await app.count(id("draft-file"))) === 1);
+	assert.match(await app.text(id("draft-files")), /harbour words\.txt/);
+	assert.match(await app.text(id("file-refused")), /nothing\.txt is empty/);
+	await desk.picture("page-dropped");
+	assert.equal(await app.js("return location.href"), at);
+	await source.stop();
+	await app.click(id("send"));
+	await app.ended("replied");
+	const sent = await app.js(
+		`const link = document.querySelector('[data-testid="attachment"]');
+		return fetch(link.getAttribute("href")).then((answer) => answer.text());`,
+	);
+	assert.ok(sent === bytes, `${sent.length} of ${bytes.length}`);
+});
+
+test("a picture in the clipboard is pasted", async () => {
+	const picture = join(desk.place.home, "dot.png");
+	await desk.tool("convert", "-size", "30x20", "xc:red", picture);
+	const owner = desk.add(
+		"xclip",
+		["-quiet", "-selection", "clipboard", "-t", "image/png", "-i", picture],
+		{ env: desk.env },
+	);
+	await goes("aalis://new");
+	await until("the focus", () => app.js("return document.activeElement.tagName === 'TEXTAREA'"));
+	await key(desk, "ctrl+v");
+	await until("the picture", async () => (await app.count(id("draft-file"))) === 1);
+	await desk.picture("page-pasted");
+	await owner.stop();
+	await app.click(`${id("draft-file")} button`);
+});
+
 test("the question before the end: Escape, Enter and Cancel change nothing", async () => {
 	const session = await begun("slow: 400");
 	await goes(`aalis://session/${session}`);
@@ -244,13 +292,50 @@ test("stop and quit marks what was stopped", async () => {
 	await goes(`aalis://session/${session}`);
 	await working();
 	await key(desk, "ctrl+q");
-	await app.click(id("leave-stop"));
+	await app.find(id("leave-stop"));
+	// The driver would lose the page while it waits for the click's end.
+	await click(app, id("leave-stop"));
 	await ends();
 	await open(`aalis://session/${session}`);
 	await until("where it was asked to go", async () => (await hash()) === `#/s/${session}`);
 	await app.ended("aborted");
 	await key(desk, "ctrl+q");
 	await ends();
+});
+
+test("the window is where it was, and as large, at the next start", async () => {
+	const [{ id: win }] = await desk.windows();
+	await desk.tool("wmctrl", "-i", "-r", win, "-e", "0,150,120,900,600");
+	const before = await until("the new place", async () => {
+		const box = await windowBox(desk, win);
+		return box.width === 900 && box;
+	});
+	await key(desk, "ctrl+q");
+	await ends();
+	await open();
+	const [{ id: again }] = await desk.windows();
+	await until("the same place", async () => {
+		const now = await windowBox(desk, again);
+		return Object.keys(before).every((side) => Math.abs(now[side] - before[side]) <= 2);
+	});
+});
+
+test("a page that draws nothing is noticed, and the program starts again with the safe renderer", async () => {
+	const page = await desk.webProcess(app);
+	process.kill(page, "SIGSTOP");
+	await goes("aalis://");
+	await until("the question", async () => (await desk.windows()).length === 2, 20_000);
+	await desk.picture("page-blank");
+	await key(desk, "alt+y");
+	process.kill(page, "SIGCONT");
+	const kept = () => JSON.parse(readFileSync(join(desk.dataDir, "window.json"), "utf8"));
+	await until("the choice", () => kept().safe === true);
+	await until("the new start", async () => {
+		const now = await desk.webProcess(app);
+		return now > 0 && now !== page && (await desk.windows()).length === 1;
+	});
+	const { code } = await app.program.stop();
+	assert.equal(code, 0, app.program.err);
 });
 
 only(

@@ -43,7 +43,7 @@ async function ends(within = 3_000) {
 	return end;
 }
 
-/** The questions that are shown: windows beside the app's own. */
+/** The dialogs that are shown: windows beside the app's own. */
 const questions = async () => (await desk.windows()).length - 1;
 
 async function answer(key) {
@@ -197,42 +197,41 @@ test("closing the window while nothing runs ends the program", async () => {
 	assert.doesNotMatch(app.program.err, /panic|DATA RACE/);
 });
 
-test("closing while a turn runs asks; two noes change nothing", async () => {
+const asked = '[data-testid="leave-question"]';
+
+test("where a page shows no question, the toolkit's own dialogs ask; two noes change nothing", async () => {
 	await open();
-	stopped = await app.begin("slow: 300");
+	stopped = await app.begin("slow: 400");
 	await app.find('[data-testid="item"][data-kind="agent-message"][data-status="streaming"]');
+	const page = await desk.webProcess(app);
+	process.kill(page, "SIGSTOP");
 	await app.close();
-	await until("the question", async () => (await questions()) === 1);
+	await until("the question", async () => (await questions()) === 1, 20_000);
 	await desk.picture("window-close-question");
 	await answer("alt+n");
 	await until("the second question", async () => (await questions()) === 1);
 	await desk.picture("window-close-question-2");
 	await answer("alt+n");
+	process.kill(page, "SIGCONT");
 	assert.equal(app.program.over, false);
 	assert.equal(await app.count('[data-testid="turn"]'), 0, "the turn ended");
+	await until("the question to go", async () => (await app.count(asked)) === 0);
 });
 
-test("a yes to the second question stops the turn and closes", async () => {
+test("a yes to the second of them stops the turn and closes", async () => {
+	const page = await desk.webProcess(app);
+	process.kill(page, "SIGSTOP");
 	await app.close();
-	await until("the question", async () => (await questions()) === 1);
+	await until("the question", async () => (await questions()) === 1, 20_000);
 	await answer("alt+n");
 	await until("the second question", async () => (await questions()) === 1);
 	await desk.tool("xdotool", "key", "--clearmodifiers", "alt+y");
+	// It holds the program's output, whose end is waited for.
+	process.kill(page, "SIGCONT");
 	assert.equal((await ends()).code, 0, app.program.err);
 	await open();
 	await app.show(stopped);
 	await app.ended("aborted");
-});
-
-test("a yes to the first question closes when she is done", async () => {
-	const finished = await app.begin("slow: 20");
-	await app.close();
-	await until("the question", async () => (await questions()) === 1);
-	await desk.tool("xdotool", "key", "--clearmodifiers", "alt+y");
-	assert.equal((await ends(8_000)).code, 0, app.program.err);
-	await open();
-	await app.show(finished);
-	await app.ended("replied");
 });
 
 test("SIGTERM does not ask, not even while the question is shown", async () => {
@@ -244,9 +243,9 @@ test("SIGTERM does not ask, not even while the question is shown", async () => {
 	await app.begin("slow: 300");
 	await app.find('[data-testid="item"][data-kind="agent-message"][data-status="streaming"]');
 	await app.close();
-	await until("the question", async () => (await questions()) === 1);
-	const asked = await app.program.stop("SIGTERM");
-	assert.deepEqual([asked.code, asked.ms < 2_500], [0, true], `${asked.ms} ms ${app.program.err}`);
+	await app.find(asked);
+	const end = await app.program.stop("SIGTERM");
+	assert.deepEqual([end.code, end.ms < 2_500], [0, true], `${end.ms} ms ${app.program.err}`);
 });
 
 test("where a server runs on the folder, a start opens a tab on it", async () => {

@@ -4,6 +4,7 @@ import * as z from "zod/mini";
 import { followLanguage } from "./i18n/i18n";
 import { bearer, goToAskedSession, isSignedIn, isSignInPage, signIn } from "./link/auth";
 import { desktopPort, inWindow } from "./link/bridge";
+import { fetchFile } from "./link/files";
 import { Link, nudgeOnWake } from "./link/link";
 import { tabOptions, windowOptions } from "./link/options";
 import { watchPresence } from "./link/presence";
@@ -24,6 +25,9 @@ followTheme(document);
 followLanguage(document);
 const root = createRoot(document.getElementById("root") as HTMLElement);
 
+/** The bytes of a file that was dropped on the window: it serves them to its page, once. */
+const dropped = (id: string) => fetchFile(`/dropped/${encodeURIComponent(id)}`);
+
 function start(): void {
 	const inside = inWindow();
 	const link = new Link({
@@ -32,7 +36,9 @@ function start(): void {
 		...(inside ? {} : { admitted: isSignedIn }),
 	});
 	const app = new App(link, errorReader, inside ? windowOptions : tabOptions(bearer));
-	const desktop = inside ? new Desktop(desktopPort(), (error) => app.failed(error)) : undefined;
+	const desktop = inside
+		? new Desktop({ ...desktopPort(), dropped }, (error) => app.failed(error))
+		: undefined;
 	desktop?.listen();
 	watchPresence(link);
 	nudgeOnWake(link);

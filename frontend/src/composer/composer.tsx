@@ -13,7 +13,7 @@ import { IconButton } from "@/ui/button";
 import { KeyReader, keyPress } from "@/ui/keys";
 import { Tip } from "@/ui/tip";
 import { readDraft, writeDraft } from "./drafts";
-import { type ComposerFiles, FileStrip, pastedFiles, useFileDrop } from "./files";
+import { type ComposerFiles, FileStrip, useFileDrop, usePaste } from "./files";
 import { mentionAt, withMention } from "./mention";
 import { completed, type SlashWord, slashChoices } from "./slash";
 import { useFound, useSuggestions } from "./suggestions";
@@ -122,7 +122,12 @@ export function Composer({
 	const over = text.length - LONGEST;
 	const attached = files?.list.length ?? 0;
 	const empty = text.trim() === "" && attached === 0;
-	const dropping = useFileDrop(enabled && files !== undefined, files?.add ?? nothing);
+	const paste = usePaste(files);
+	const dropping = useFileDrop(
+		enabled && files !== undefined,
+		files?.add ?? nothing,
+		files?.fetch ?? nothing,
+	);
 	const canSend = enabled && !empty && over <= 0 && !busy;
 
 	const submit = async () => {
@@ -190,12 +195,7 @@ export function Composer({
 							setCaret(event.target.selectionStart);
 						}}
 						onSelect={(event) => setCaret(event.currentTarget.selectionStart)}
-						onPaste={(event) => {
-							const pasted = files ? pastedFiles(event.clipboardData) : [];
-							if (pasted.length === 0) return;
-							event.preventDefault();
-							files?.add(pasted);
-						}}
+						onPaste={paste}
 						onCompositionStart={() => keys.current.compositionStart()}
 						onCompositionEnd={(event) => keys.current.compositionEnd(event.timeStamp)}
 						onKeyDown={(event) => {

@@ -1,14 +1,15 @@
 import { File as FileIcon, X } from "lucide-react";
-import { useEffect, useMemo, useState } from "react";
+import { type ClipboardEvent, useEffect, useMemo, useState } from "react";
 import { useStore } from "zustand";
 import { type MessageKey, useLocale } from "@/i18n/i18n";
-import { useApp } from "@/state/context";
+import { useApp, useDesktop } from "@/state/context";
 import {
 	type DraftFile,
 	LARGEST_FILE,
 	LARGEST_MESSAGE,
 	MOST_FILES,
 	type NotTaken,
+	type OfferedFile,
 } from "@/state/draft-files";
 import { Untrusted } from "@/ui/untrusted";
 
@@ -17,23 +18,27 @@ export interface ComposerFiles {
 	readonly list: readonly DraftFile[];
 	readonly refused: readonly NotTaken[];
 	add(files: readonly File[]): void;
+	/** Takes up what the desktop window was given. */
+	fetch(offers: readonly OfferedFile[]): void;
 	remove(id: number): void;
 	/** Hands them over. */
 	take(): readonly File[];
 }
 
 export function useDraftFiles(place: string): ComposerFiles {
-	const { draftFiles } = useApp();
+	const app = useApp();
+	const { draftFiles } = app;
 	const state = useStore(draftFiles.store, (all) => all.get(place));
 	return useMemo(
 		() => ({
 			list: state?.files ?? [],
 			refused: state?.refused ?? [],
 			add: (files) => draftFiles.add(place, files),
+			fetch: (offers) => void app.attempt(draftFiles.fetch(place, offers)),
 			remove: (id) => draftFiles.remove(place, id),
 			take: () => draftFiles.take(place),
 		}),
-		[draftFiles, place, state],
+		[app, draftFiles, place, state],
 	);
 }
 
@@ -146,11 +151,60 @@ export function pastedFiles(data: DataTransfer): readonly File[] {
 	return words ? [] : [...data.files];
 }
 
-/** Takes up what is dropped anywhere on the page; without it the browser would leave for the file. */
-export function useFileDrop(enabled: boolean, add: (files: readonly File[]) => void): boolean {
+/** Takes up what is pasted, unless it is words. */
+export function usePaste(files: ComposerFiles | undefined) {
+	const desktop = useDesktop();
+	return (event: ClipboardEvent) => {
+		if (!files) return;
+		const { clipboardData } = event;
+		const pasted = pastedFiles(clipboardData);
+		if (pasted.length > 0) {
+			event.preventDefault();
+			files.add(pasted);
+		} else if (desktop && clipboardData.getData("text/plain") === "") {
+			// A paste brings no picture along there; a clipboard without one is no failure.
+			clipboardPictures().then(files.add, () => undefined);
+		}
+	};
+}
+
+async function clipboardPictures(): Promise<readonly File[]> {
+	const pictures: File[] = [];
+	for (const item of await navigator.clipboard.read()) {
+		const type = item.types.find((one) => one.startsWith("image/"));
+		if (type === undefined) continue;
+		const name = `image.${type.replace(/^image\/|\+.*$/g, "")}`;
+		pictures.push(new File([await item.getType(type)], name, { type }));
+	}
+	return pictures;
+}
+
+/**
+ * Takes up what is dropped anywhere on the page; without it the browser would leave for the file. Some
+ * windows show the page no file: they are given it, and tell of it by themselves.
+ */
+export function useFileDrop(
+	enabled: boolean,
+	add: (files: readonly File[]) => void,
+	fetch: (offers: readonly OfferedFile[]) => void,
+): boolean {
 	const [over, setOver] = useState(false);
+	const desktop = useDesktop();
+	useEffect(() => (enabled ? desktop?.onDropped(fetch) : undefined), [enabled, desktop, fetch]);
 	useEffect(() => {
-		const has = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
+		// What the page drags itself is no file.
+		let own = false;
+		const has = ({ dataTransfer }: DragEvent) =>
+			dataTransfer !== null &&
+			!own &&
+			(dataTransfer.types.includes("Files") ||
+				(desktop !== undefined && dataTransfer.types.includes("text/uri-list")));
+		const begin = () => {
+			own = true;
+		};
+		const end = () => {
+			own = false;
+		};
 		const move = (event: DragEvent) => {
 			if (!has(event)) return;
 			event.preventDefault();
@@ -164,16 +218,22 @@ export function useFileDrop(enabled: boolean, add: (files: readonly File[]) => v
 			if (!has(event)) return;
 			event.preventDefault();
 			setOver(false);
-			if (enabled) add([...(event.dataTransfer?.files ?? [])]);
+			const files = [...(event.dataTransfer?.files ?? [])];
+			if (enabled && files.length > 0) add(files);
 		};
-		window.addEventListener("dragover", move);
-		window.addEventListener("dragleave", leave);
-		window.addEventListener("drop", drop);
+		const listeners = [
+			["dragstart", begin],
+			["dragend", end],
+			// WebKit asks anew with every enter whether it is taken.
+			["dragenter", move],
+			["dragover", move],
+			["dragleave", leave],
+			["drop", drop],
+		] as const;
+		for (const [name, heard] of listeners) window.addEventListener(name, heard);
 		return () => {
-			window.removeEventListener("dragover", move);
-			window.removeEventListener("dragleave", leave);
-			window.removeEventListener("drop", drop);
+			for (const [name, heard] of listeners) window.removeEventListener(name, heard);
 		};
-	}, [enabled, add]);
+	}, [enabled, desktop, add]);
 	return over;
 }

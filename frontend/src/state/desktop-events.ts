@@ -95,6 +95,22 @@ export function readEvent(name: string, payload: unknown): DesktopAction | undef
 	}
 }
 
+/** A file that was dropped on the window, which the page can only ask for. */
+export interface DroppedFile {
+	readonly id: string;
+	readonly name: string;
+	readonly size: number;
+}
+
+export function readDropped(payload: unknown): readonly DroppedFile[] {
+	if (!Array.isArray(payload)) return [];
+	return payload.flatMap((one) => {
+		const { id, name, size } = fieldsOf(one);
+		const known = text(id);
+		return known === undefined ? [] : [{ id: known, name: text(name) ?? known, size: count(size) }];
+	});
+}
+
 /** The window's first answer. A zoom of 0 means that the window has none to offer. */
 export function readHello(answer: unknown): DesktopAction {
 	const { zoom, go } = fieldsOf(answer);

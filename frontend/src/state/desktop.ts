@@ -1,7 +1,14 @@
 import type { StoreApi } from "zustand/vanilla";
 import { createStore } from "zustand/vanilla";
-import { type Choice, type DesktopAction, readEvent, readHello } from "./desktop-events";
+import {
+	type Choice,
+	type DesktopAction,
+	readDropped,
+	readEvent,
+	readHello,
+} from "./desktop-events";
 import { type DesktopState, initialDesktop, reduceDesktop } from "./desktop-reducer";
+import type { OfferedFile } from "./draft-files";
 
 /** What the stores need of the window. The bridge fills it; tests fill it with plain functions. */
 export interface DesktopPort {
@@ -11,6 +18,8 @@ export interface DesktopPort {
 	/** Calls of one name arrive in order; one that the window does not know does nothing. */
 	tell(name: DesktopCall, ...args: readonly (string | number | boolean)[]): Promise<void>;
 	hello(): Promise<unknown>;
+	/** The bytes of a file that was dropped on the window. */
+	dropped(id: string): Promise<Blob>;
 	title(title: string): void;
 }
 export type DesktopCall = "Painted" | "Front" | "OpenTab" | "Decide" | "Zoom" | "Quit" | "Restart";
@@ -102,6 +111,17 @@ export class Desktop {
 
 	/** Calls when the window wishes to know whether the page still draws. */
 	onPaint = (handler: () => void): (() => void) => this.port.on("paint", handler);
+
+	/** Calls with the files of a drop that the page itself is shown nothing of. */
+	onDropped = (handler: (offers: readonly OfferedFile[]) => void): (() => void) =>
+		this.port.on("dropped", (payload) => {
+			const offers = readDropped(payload).map(({ id, name, size }) => ({
+				name,
+				size,
+				read: async () => new File([await this.port.dropped(id)], name),
+			}));
+			if (offers.length > 0) handler(offers);
+		});
 
 	title = (title: string): void => this.port.title(title);
 

@@ -19,6 +19,14 @@ export interface NotTaken {
 	readonly size: number;
 }
 
+/** A file that is not here yet. */
+export interface OfferedFile {
+	readonly name: string;
+	/** Bytes. */
+	readonly size: number;
+	read(): Promise<File>;
+}
+
 /** Takes up what the server would take; what it would not is told before anything is sent. */
 export function takeUp(
 	list: readonly DraftFile[],
@@ -62,10 +70,23 @@ export class DraftFiles {
 		return this.store.getState().get(place) ?? none;
 	}
 
-	add(place: string, files: readonly File[]): void {
+	add(place: string, files: readonly File[], before: readonly NotTaken[] = []): void {
 		const incoming = files.map((file) => ({ id: this.next++, file }));
 		const { list, refused } = takeUp(this.at(place).files, incoming);
-		this.set(place, { files: list, refused });
+		this.set(place, { files: list, refused: [...before, ...refused] });
+	}
+
+	/** Takes up files that have to be fetched first; what is too large is not fetched. */
+	async fetch(place: string, offers: readonly OfferedFile[]): Promise<void> {
+		const refused: NotTaken[] = [];
+		const wanted: OfferedFile[] = [];
+		for (const offer of offers) {
+			const { name, size } = offer;
+			const why = whyNot(size, wanted.length, 0);
+			if (why) refused.push({ why, name, size });
+			else wanted.push(offer);
+		}
+		this.add(place, await Promise.all(wanted.map((offer) => offer.read())), refused);
 	}
 
 	remove(place: string, id: number): void {

@@ -34,5 +34,13 @@ export class FakeWindow implements DesktopPort {
 		this.told.filter(([what]) => what === name).map((call) => call.slice(1));
 
 	hello = async (): Promise<unknown> => this.greeting;
+	/** The files that have been dropped on it, by id. */
+	readonly files = new Map<string, Blob>();
+	dropped = async (id: string): Promise<Blob> => {
+		const file = this.files.get(id);
+		if (!file) throw new Error("there is no such file");
+		return file;
+	};
+
 	title = (title: string): void => void this.titles.push(title);
 }

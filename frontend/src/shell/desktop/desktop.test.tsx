@@ -202,6 +202,42 @@ describe("where the window sends its page", () => {
 	});
 });
 
+describe("files that are dropped on the window", () => {
+	test("are asked for where they are wanted, and what is too large is not", async () => {
+		const { port, say } = await opened("/s/s");
+		port.files.set("1", new Blob(["the words"]));
+		await say("dropped", [
+			{ id: "1", name: "notes.txt", size: 9 },
+			{ id: "2", name: "film.mp4", size: 2 ** 31 },
+			{ name: "nothing" },
+		]);
+		await pause();
+		expect(screen.getAllByTestId("draft-file").map(({ textContent }) => textContent)).toEqual([
+			"notes.txt9 B",
+		]);
+		expect(screen.getByTestId("file-refused").textContent).toContain("film.mp4");
+		await say("dropped", [{ id: "3", name: "gone.txt", size: 1 }]);
+		expect(screen.getByTestId("toast").textContent).toContain("there is no such file");
+	});
+
+	test("are taken while they are dragged over it, and what the page drags itself is not", async () => {
+		await opened("/s/s");
+		const dragged = (type: string, types: string[]) => {
+			const event = new Event(type, { bubbles: true, cancelable: true });
+			const dataTransfer = { types, dropEffect: "move", files: [] };
+			Object.assign(event, { dataTransfer });
+			act(() => void fireEvent(document.body, event));
+			return dataTransfer.dropEffect;
+		};
+		expect(dragged("dragover", ["text/uri-list", "text/html"])).toBe("copy");
+		expect(dragged("dragover", ["text/html"])).toBe("none");
+		dragged("dragstart", ["text/uri-list"]);
+		expect(dragged("dragover", ["text/uri-list"])).toBe("none");
+		dragged("dragend", ["text/uri-list"]);
+		expect(dragged("dragover", ["text/uri-list"])).toBe("copy");
+	});
+});
+
 describe("what the window is told", () => {
 	test("that the page has drawn, once by itself and whenever it is asked", async () => {
 		const { port, say } = await opened();

@@ -6,3 +6,6 @@ package app
 const canZoom = false
 
 func setZoom(float64) {}
+
+// watchWebView does nothing: here a page is given what is dropped on it and pasted into it.
+func watchWebView(func(uris []string)) {}
