@@ -126,7 +126,7 @@ func TestSettingsWeight(t *testing.T) {
 func TestSettingsMistakes(t *testing.T) {
 	for _, c := range []struct{ name, yaml, want string }{
 		{"unknown key", "langage: en\n", "config.yaml: langage: there is no such key. Did you mean language?"},
-		{"far key", "frobnicate: 1\n", "config.yaml: frobnicate: there is no such key. There are: name, language, listen, log_level, providers, default_model, settings, plugins, rooms."},
+		{"far key", "frobnicate: 1\n", "config.yaml: frobnicate: there is no such key. There are: name, language, listen, log_level, providers, default_model, settings, plugins, desktop, rooms."},
 		{"language", "language: eng\n", "config.yaml: language: eng is not possible here. Did you mean en?"},
 		{"log level", "log_level: verbose\n", "config.yaml: log_level: verbose is not possible here. There are: debug, info, warn, error."},
 		{"name", "name: ' '\n", "config.yaml: name: a name has 1 to 64 visible characters"},

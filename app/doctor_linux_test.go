@@ -150,6 +150,16 @@ func TestDesktopDoctor(t *testing.T) {
 		if d.code != exitFailed {
 			t.Errorf("it ended with %d", d.code)
 		}
+		for _, on := range []string{"false", "true"} { // what the doctor says is to be done
+			r.ask("session/config/layer/update", map[string]any{
+				"layer": map[string]string{"scope": "global"}, "plugin": shellKey, "key": keyAutostart, "value": json.RawMessage(on),
+			}, new(any))
+			bustest.Until(t, "the entry to follow the switch", func() bool {
+				_, err := os.Stat(entry)
+				return (err == nil) == (on == "true")
+			})
+		}
+		r.doctor().says(t, "autostart", fine, "on (")
 	})
 }
 

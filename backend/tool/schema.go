@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	google "github.com/google/jsonschema-go/jsonschema"
@@ -26,8 +27,8 @@ type paramSchema struct {
 type property struct {
 	name     string
 	required bool
-	wanted   string // "a string", "an integer from 1 to 600"
-	resolved *google.Resolved
+	wanted   string                  // "a string", "an integer from 1 to 600"
+	resolved func() *google.Resolved // its own part, made when a refusal needs it: most starts refuse nothing
 }
 
 // arguments are a call's arguments after they passed the schema.
@@ -68,7 +69,7 @@ func schemaOf[P any](tool string, movable bool) *paramSchema {
 			name:     pair.Key,
 			required: slices.Contains(parsed.Required, pair.Key),
 			wanted:   describe(sub),
-			resolved: resolve(tool, sub.CloneSchemas()),
+			resolved: sync.OnceValue(func() *google.Resolved { return resolve(tool, sub.CloneSchemas()) }),
 		})
 	}
 	return s
@@ -146,7 +147,7 @@ func (s *paramSchema) problems(given map[string]any) []string {
 		switch {
 		case !there && p.required:
 			found = append(found, fmt.Sprintf("%q is missing; it must be %s", p.name, p.wanted))
-		case there && p.resolved.Validate(value) != nil:
+		case there && p.resolved().Validate(value) != nil:
 			found = append(found, fmt.Sprintf("%q must be %s, got %s", p.name, p.wanted, literal(value)))
 		}
 	}
