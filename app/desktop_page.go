@@ -50,6 +50,7 @@ func (p *pageOf) hello() greeting {
 	safe := p.kept.Safe
 	p.mu.Unlock()
 	w := (*window)(p)
+	p.log.Debug("the page of the window is there")
 	p.wg.Go(func() {
 		w.tell("safe", map[string]bool{"on": safe})
 		p.shell.tellUpdate()

@@ -25,7 +25,7 @@ import (
 
 // desktopRig is such a desktop, and the app on it.
 type desktopRig struct {
-	t    *testing.T
+	t    testing.TB
 	home string
 	env  []string
 	app  string // the program's file
@@ -35,7 +35,7 @@ type desktopRig struct {
 	link    *link
 }
 
-func newDesktop(t *testing.T) *desktopRig {
+func newDesktop(t testing.TB) *desktopRig {
 	t.Helper()
 	app := os.Getenv("E2E_APP")
 	if app == "" {
@@ -80,7 +80,8 @@ func (r *desktopRig) display() string {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	x := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0", "1400x900x24", "-nolisten", "tcp")
+	// A server that loses its last client starts anew otherwise, with whoever is just coming.
+	x := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0", "1400x900x24", "-nolisten", "tcp", "-noreset")
 	x.ExtraFiles = []*os.File{write}
 	if err := x.Start(); err != nil {
 		r.t.Fatal(err)

@@ -34,7 +34,9 @@ func Manual(w io.Writer, name string, lang text.Language, date time.Time) error 
 		m.paragraphs(p.say("manual.links"))
 	}
 	m.section("manual.options")
-	m.options(root.LocalFlags())
+	m.options(root.LocalNonPersistentFlags())
+	m.section("manual.options-all")
+	m.options(root.PersistentFlags())
 	m.option(root.Flags().Lookup("help"))
 	m.section("manual.commands")
 	m.commands(root)

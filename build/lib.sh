@@ -27,6 +27,8 @@ packages() {
 	window) echo build-essential pkg-config libgtk-3-dev libwebkit2gtk-4.1-dev ;;
 	browser) echo chromium fonts-dejavu-core fonts-noto-cjk ;;
 	display) echo xvfb dbus webkit2gtk-driver openbox wmctrl xdotool xclip x11-utils imagemagick fonts-dejavu-core ;;
+	bus) echo dbus ;;
+	panel) echo xfce4-panel xfce4-notifyd ;;
 	windows) echo gcc-mingw-w64-x86-64 nsis ;;
 	package) echo libglib2.0-bin xdg-utils desktop-file-utils man-db rpm ;;
 	esac
@@ -72,6 +74,11 @@ need_commands() {
 		for name in Xvfb dbus-daemon WebKitWebDriver openbox wmctrl xdotool; do
 			command -v $name >/dev/null || die "$name is missing"
 		done
+		;;
+	bus) command -v dbus-daemon >/dev/null || die "dbus-daemon is missing" ;;
+	panel)
+		command -v xfce4-panel >/dev/null || die "Xfce's panel is missing"
+		command -v dbus-send >/dev/null || die "dbus-send is missing"
 		;;
 	windows)
 		command -v x86_64-w64-mingw32-gcc >/dev/null || die "the C compiler for Windows (mingw-w64) is missing"

@@ -121,15 +121,16 @@ attachments() { node frontend/e2e/real-attachments.mjs; }
 desktop() { go test -race -count=1 -timeout 10m -run TestDesktop -v ./app | grep -vE "Locale|fallback"; }
 window() { shim && node frontend/e2e/real-window.mjs; }
 page() { shim && files_window && node frontend/e2e/real-page.mjs; }
+panel() { node frontend/e2e/real-panel.mjs; }
 package() { shim && node frontend/e2e/real-package.mjs; }
 
 # The shell reads a script as it goes; a function it reads whole, so that the file may change meanwhile.
 main() {
 	need_go_and_node
 	if $quick; then
-		part packages need_packages compiler || exit 1
+		part packages need_packages compiler bus || exit 1
 	else
-		part packages need_packages compiler window browser display package || exit 1
+		part packages need_packages compiler window browser display panel package || exit 1
 	fi
 	part npm-ci install_npm
 	part front-build build_frontend
@@ -153,6 +154,7 @@ main() {
 		part settings settings
 		part attachments attachments
 		part window window
+		part panel panel
 		part page page
 		part desktop desktop
 		part package package

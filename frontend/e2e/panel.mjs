@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pictures, until } from "./rig.mjs";
 
@@ -18,8 +18,15 @@ const CONFIG = `<?xml version="1.0" encoding="UTF-8"?>
 <property name="plugins" type="empty"><property name="plugin-1" type="string" value="systray"/></property>
 </channel>`;
 
-const XFCONFD = "/usr/lib/x86_64-linux-gnu/xfce4/xfconf/xfconfd";
-const NOTIFYD = "/usr/lib/x86_64-linux-gnu/xfce4/notifyd/xfce4-notifyd";
+/** Where distributions keep what the bus would start. */
+const helper = (path) => {
+	const below = readdirSync("/usr/lib").map((name) => join("/usr/lib", name));
+	const found = ["/usr/lib", "/usr/libexec", "/usr/lib64", ...below]
+		.map((folder) => join(folder, "xfce4", path))
+		.find((file) => existsSync(file));
+	assert.ok(found, `${path} of Xfce is missing`);
+	return found;
+};
 
 /** Where the icon is. */
 const ICON = { x: 12, y: 16 };
@@ -35,10 +42,16 @@ export class Panel {
 		mkdirSync(folder, { recursive: true });
 		writeFileSync(join(folder, "xfce4-panel.xml"), CONFIG);
 		// Nothing is started by this bus, so the settings are there before who reads them.
-		desk.add(XFCONFD, [], { env: desk.env });
+		desk.add(helper("xfconf/xfconfd"), [], { env: desk.env });
 		await panel.owned("org.xfce.Xfconf");
-		desk.add(NOTIFYD, [], { env: desk.env });
+		desk.add(helper("notifyd/xfce4-notifyd"), [], { env: desk.env });
 		await panel.owned("org.freedesktop.Notifications");
+		panel.bus = desk.add(
+			"stdbuf",
+			["-oL", "dbus-monitor", "--session", "type='method_call',interface='com.canonical.dbusmenu'"],
+			{ env: desk.env },
+		);
+		await until("the monitor", () => panel.bus.out.includes("NameLost"));
 		await panel.begin();
 		return panel;
 	}
@@ -136,26 +149,58 @@ export class Panel {
 
 	/** Clicks a fixed row: 0 shows, 1 opens a tab, 2 begins a session, 3 quits. */
 	async choose(index, requests = 0) {
-		const menu = await this.open();
+		await this.open();
+		const menu = await this.settled("the menu", 0);
 		const row = this.row(menu, requests);
 		await this.mouse(menu.x + 40, menu.y + 4 + row * (index + 0.5), 1);
 	}
 
-	/** Answers a request; 0 is the lowest of those in the menu. */
+	/** How often the panel has told the program of a click in its menu. */
+	clicks() {
+		return this.bus.out.split('string "clicked"').length - 1;
+	}
+
+	/** A menu once it stands still: it is placed and sized in steps. */
+	async settled(what, index, enough = () => true) {
+		let before;
+		return until(what, async () => {
+			const menu = (await this.menus())[index];
+			const place = JSON.stringify(menu);
+			const still = menu && enough(menu) && place === before;
+			before = place;
+			return still && menu;
+		});
+	}
+
+	/**
+	 * Answers a request; 0 is the lowest of those in the menu. GTK may close a menu that has just opened
+	 * without taking a click: then the panel tells the program nothing, and a person clicks again.
+	 */
 	async answer(requests, fromBelow, approve, picture) {
-		const menu = await this.open();
+		for (let attempt = 0; attempt < 3; attempt++) {
+			const before = this.clicks();
+			await this.tryAnswer(requests, fromBelow, approve, picture);
+			const told = await until("the click", () => this.clicks() > before, 1_000).catch(() => false);
+			if (told) return;
+			console.log("      the panel took no click");
+		}
+		assert.fail("the panel takes no click");
+	}
+
+	async tryAnswer(requests, fromBelow, approve, picture) {
+		await this.open();
+		const menu = await this.settled("the menu", 0);
 		const row = this.row(menu, requests);
 		const y = menu.y + menu.height - 4 - row * (fromBelow + 0.5);
 		await this.mouse(menu.x + 38, y - 2);
 		await this.mouse(menu.x + 40, y);
-		const answers = await until("the answers", async () => {
-			const [, submenu] = await this.menus();
-			return submenu && submenu.height > row * 1.5 ? submenu : false;
-		});
+		const answers = await this.settled("the answers", 1, ({ height }) => height > row * 1.5);
 		if (picture) await this.desk.picture(picture);
 		// Along the row, as a hand goes: across it the pointer would leave the submenu.
-		await this.mouse(answers.x + 30, y);
-		await this.mouse(answers.x + 30, answers.y + answers.height * (approve ? 0.3 : 0.7), 1);
+		await this.mouse(answers.x + 20, y);
+		await this.mouse(answers.x + 30, answers.y + answers.height * (approve ? 0.3 : 0.7));
+		await new Promise((resolve) => setTimeout(resolve, 100));
+		await this.desk.tool("xdotool", "click", "1");
 		await until("the menu to go", async () => (await this.menus()).length === 0);
 	}
 
@@ -180,8 +225,17 @@ export class Panel {
 		await this.mouse(note.x + note.width - fromRight, note.y + note.height - 31, 1);
 	}
 
-	/** Dismisses a notification: that is what Xfce makes of a click on it, whatever the button. */
-	async dismiss(note, button) {
-		await this.mouse(note.x + note.width - 60, note.y + 26, button);
+	/**
+	 * Dismisses a notification: that is what Xfce makes of a click on it, whatever the button. One that is
+	 * still moving to its place may miss a click.
+	 */
+	async dismiss(note, button = 1) {
+		await until("the notification to go", async () => {
+			const now = (await this.notifications()).find(({ id }) => id === note.id);
+			if (!now) return true;
+			await this.mouse(now.x + now.width - 60, now.y + 26, button);
+			await new Promise((resolve) => setTimeout(resolve, 300));
+			return false;
+		});
 	}
 }

@@ -89,6 +89,12 @@ function left(file) {
 const named = () =>
 	lines(run("find", ["/usr", "/etc", "/opt", "/var/lib", "-xdev", "-name", "*aalis*"])).sort();
 
+/** What an action of the menu's entry runs; it holds no quotes and no field codes. */
+function action(name) {
+	const [, group] = readFileSync(MENU, "utf8").split(`[Desktop Action ${name}]`);
+	return /^Exec=(.+)$/m.exec(group)[1];
+}
+
 const suite = new Suite();
 const test = suite.test.bind(suite);
 const before = named();
@@ -215,6 +221,18 @@ test("a second start from the menu raises the window of the first", async () => 
 
 test("links of the program are the program's to open", async () => {
 	assert.equal(await desk.tool("xdg-mime", "query", "default", LINKS), "aalis.desktop");
+	const { pid } = running();
+	const shown = () => app.js("return location.hash");
+	const session = await shown();
+	await app.click('[data-testid="new-session"]');
+	await until("another page", async () => (await shown()) !== session);
+	// The desk's own xdg-open writes down what it is given; the system's does what a browser's would.
+	await desk.tool("/usr/bin/xdg-open", `aalis://session/${session.replace("#/s/", "")}`);
+	await until("the session of the link", async () => (await shown()) === session);
+	await desk.tool("sh", "-c", action("new-session"));
+	await until("a new session", async () => (await shown()) !== session);
+	assert.equal(running().pid, pid);
+	assert.equal((await desk.windows()).length, 1);
 });
 
 test("removing it leaves nothing of it but a person's data", async () => {

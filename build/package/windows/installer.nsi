@@ -16,7 +16,12 @@ SetCompressor /SOLID lzma
 !define PROGRAM "Aalis"
 !define UNINSTALL "Software\Microsoft\Windows\CurrentVersion\Uninstall\Aalis"
 !define SCHEME "Software\Classes\aalis"
+; What the program itself writes when it is told to start with the machine (app/autostart) and when it
+; shows a notification (app/notify).
 !define AUTOSTART "Software\Microsoft\Windows\CurrentVersion\Run"
+!define AUTOSTART_APPROVED "Software\Microsoft\Windows\CurrentVersion\Explorer\StartupApproved\Run"
+!define ACTIVATOR "Software\Classes\CLSID\{6F0C3A5E-5B0A-4E57-9C55-3B1D6E0D2A41}"
+!define NOTIFIER "Software\Classes\AppUserModelId\Aalis"
 
 Name "${PROGRAM}"
 OutFile "${OUT}"
@@ -72,11 +77,14 @@ LangString DataStays ${LANG_SIMPCHINESE} "你的会话和设置保留在 $LOCALA
 !macroend
 
 ; WhenOurs … ${EndIf} is for what starts this installation, and not another that came after it.
-!macro WhenOurs ROOT_KEY NAME
-	ReadRegStr $0 HKCU "${ROOT_KEY}" "${NAME}"
+!macro WhenOurs KEY NAME
+	ReadRegStr $0 HKCU "${KEY}" "${NAME}"
 	StrLen $1 '"$INSTDIR\aalis.exe"'
-	StrCpy $0 $0 $1
-	${If} $0 == '"$INSTDIR\aalis.exe"'
+	StrCpy $2 $0 $1
+	StrLen $1 "$INSTDIR\aalis.exe"
+	StrCpy $3 $0 $1
+	${If} $2 == '"$INSTDIR\aalis.exe"'
+	${OrIf} $3 == "$INSTDIR\aalis.exe"
 !macroend
 
 Function .onInit
@@ -134,6 +142,11 @@ Section "Uninstall"
 	${EndIf}
 	!insertmacro WhenOurs "${AUTOSTART}" "${PROGRAM}"
 		DeleteRegValue HKCU "${AUTOSTART}" "${PROGRAM}"
+		DeleteRegValue HKCU "${AUTOSTART_APPROVED}" "${PROGRAM}"
+	${EndIf}
+	!insertmacro WhenOurs "${ACTIVATOR}\LocalServer32" ""
+		DeleteRegKey HKCU "${ACTIVATOR}"
+		DeleteRegKey HKCU "${NOTIFIER}"
 	${EndIf}
 	DeleteRegKey HKCU "${UNINSTALL}"
 SectionEnd
