@@ -206,7 +206,7 @@ func (w *window) options(bridge *Bridge) *options.App {
 			w.ctx = ctx
 			w.place(k)
 			setZoom(k.Zoom)
-			watchWebView(func(uris []string) {
+			watchDrops(func(uris []string) {
 				w.wg.Go(func() { w.tell("dropped", w.drops.take(uris)) })
 			})
 			close(w.up)

@@ -61,17 +61,9 @@ static gboolean drag_dropped(GtkWidget *view, GdkDragContext *drag, gint x, gint
 	return FALSE; // the page is told of the drop, too
 }
 
-// Reading the clipboard is asked for after a paste, which brings no picture along.
-static gboolean permission(WebKitWebView *view, WebKitPermissionRequest *request, gpointer unused) {
-	if (!WEBKIT_IS_CLIPBOARD_PERMISSION_REQUEST(request)) return FALSE;
-	webkit_permission_request_allow(request);
-	return TRUE;
-}
-
 static void watch(WebKitWebView *view, struct task *task) {
 	g_signal_connect(view, "drag-data-received", G_CALLBACK(drag_received), (gpointer)task->told);
 	g_signal_connect(view, "drag-drop", G_CALLBACK(drag_dropped), (gpointer)task->told);
-	g_signal_connect(view, "permission-request", G_CALLBACK(permission), NULL);
 }
 
 static void watch_later(uintptr_t told) { later((struct task){.run = watch, .told = told}); }
@@ -92,10 +84,10 @@ const canZoom = true
 // what the page measures and where it breaks then fits, which neither of the ways in CSS gives it.
 func setZoom(factor float64) { C.zoom_later(C.double(factor)) }
 
-// watchWebView gives the page what the web view keeps from it: pictures in the clipboard, which it may
-// read, and files from other programs. dropped is called with their addresses on the toolkit's thread,
-// which it must not hold up. It is called once, when the window is there.
-func watchWebView(dropped func(uris []string)) { C.watch_later(C.uintptr_t(cgo.NewHandle(dropped))) }
+// watchDrops tells of files from other programs that are dropped on the page, which the web view keeps
+// from it. dropped is called with their addresses on the toolkit's thread, which it must not hold up. It
+// is called once, when the window is there.
+func watchDrops(dropped func(uris []string)) { C.watch_later(C.uintptr_t(cgo.NewHandle(dropped))) }
 
 //export filesDropped
 func filesDropped(told C.uintptr_t, uris *C.char) {

@@ -7,5 +7,5 @@ const canZoom = false
 
 func setZoom(float64) {}
 
-// watchWebView does nothing: here a page is given what is dropped on it and pasted into it.
-func watchWebView(func(uris []string)) {}
+// watchDrops does nothing: here a page is given what is dropped on it.
+func watchDrops(func(uris []string)) {}

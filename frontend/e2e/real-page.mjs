@@ -134,6 +134,31 @@ test("at every zoom the end of a conversation, its menus and its look are right"
 	await app.find(id("back"));
 });
 
+test("an item that the page is sent to stands before the reader", async () => {
+	const pane = `document.querySelector('${id("timeline")}')`;
+	const shown = await hash();
+	await app.js(`${pane}.scrollTop = ${pane}.scrollHeight / 2`);
+	const item = await until("an item in the middle", () =>
+		app.js(`return document.querySelector('${id("item")}')?.dataset.itemId`),
+	);
+	await goes("aalis://new");
+	await until("another place", async () => (await hash()) === "#/new");
+	await app.js(
+		"window.wails.EventsNotify(JSON.stringify({ name: 'go', data: [{ session: arguments[0], item: arguments[1] }] }))",
+		decodeURIComponent(shown.slice(4)),
+		item,
+	);
+	await until("the item in the middle of the pane", () =>
+		app.js(
+			`const box = document.querySelector('[data-item-id="' + arguments[0] + '"]').getBoundingClientRect();
+			const around = ${pane}.getBoundingClientRect();
+			return Math.abs(box.top + box.bottom - around.top - around.bottom) < 8;`,
+			item,
+		),
+	);
+	assert.equal(await hash(), shown);
+});
+
 test("the zoom is there again at the next start, and goes back to its own size", async () => {
 	await key(desk, "ctrl+q");
 	await ends();

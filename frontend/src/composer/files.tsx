@@ -162,7 +162,8 @@ export function usePaste(files: ComposerFiles | undefined) {
 			event.preventDefault();
 			files.add(pasted);
 		} else if (desktop && clipboardData.getData("text/plain") === "") {
-			// A paste brings no picture along there; a clipboard without one is no failure.
+			// WebKitGTK brings no picture along with a paste, but lets it read the clipboard; one without a
+			// picture is no failure.
 			clipboardPictures().then(files.add, () => undefined);
 		}
 	};

@@ -187,9 +187,9 @@ describe("where the window sends its page", () => {
 		const { say } = await opened();
 		press("k");
 		expect(screen.getByTestId("palette")).toBeDefined();
-		await say("go", { session: "s" });
+		await say("go", { new: true });
 		expect(screen.queryByTestId("palette")).toBeNull();
-		expect(window.location.hash).toBe("#/s/s");
+		expect(window.location.hash).toBe("#/new");
 	});
 
 	test("by its menu: a command runs if it is available, and only then", async () => {
