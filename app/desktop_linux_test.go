@@ -163,7 +163,7 @@ func TestDesktopStartsAndEnds(t *testing.T) {
 		}
 		r.run("--hidden")
 		var got string
-		bustest.Until(t, "the queued message to be answered", func() bool {
+		bustest.Within(t, 30*time.Second, "the queued message to be answered", func() bool {
 			var history any
 			r.ask("session/history", map[string]any{"sessionId": id}, &history)
 			got = fmt.Sprint(history)
@@ -199,6 +199,9 @@ func TestDesktopStartsAndEnds(t *testing.T) {
 		})
 		r.connect()
 		r.shown(true)
+		if dead := r.tool("ps", "--ppid", fmt.Sprint(r.process.cmd.Process.Pid), "-o", "stat=,comm="); strings.Contains(dead, "Z") {
+			t.Errorf("dead children of the one before: %s", dead)
+		}
 	})
 }
 
