@@ -301,3 +301,113 @@ func TestV1Approvals(t *testing.T) {
 		c.stream(id, "", "", rest(1))
 	})
 }
+
+func TestV1Sessions(t *testing.T) {
+	c := v1Start(t, t.TempDir())
+	raw, err := json.Marshal(map[string]string{"path": t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.window("ext/places/add", string(raw))
+	var projects struct{ Projects []struct{ ID string } }
+	c.get("/v1/projects", &projects)
+	project := projects.Projects[0].ID
+	make := func(body string) (int, string) { return c.post("/v1/sessions", c.token, body) }
+	capable := func(query string) (ids []string) {
+		var got struct {
+			Capabilities []struct {
+				ID, Effect       string
+				RequiresApproval bool
+				ParamsSchema     map[string]any
+			}
+		}
+		c.get("/v1/capabilities"+query, &got)
+		for _, one := range got.Capabilities {
+			ids = append(ids, one.ID)
+			if one.ParamsSchema["type"] != "object" {
+				t.Errorf("V1-181: %+v", one)
+			}
+		}
+		return ids
+	}
+	t.Run("V1-060 V1-061 V1-065 V1-067 V1-068 V1-069 a session is made, in a project or in none, once for a key", func(t *testing.T) {
+		status, first := make(`{"projectId":"` + project + `","title":"Mine","idempotencyKey":"k"}`)
+		if status != 201 || !strings.Contains(first, `"title":"Mine","status":"active","projectId":"`+project+`","runState":"idle"`) || !strings.Contains(first, `"initiator":{"userId":"owner"}`) {
+			t.Errorf("%d %s", status, first)
+		}
+		if status, again := make(`{"idempotencyKey":"k"}`); status != 201 || again != first {
+			t.Errorf("%d %s, first %s", status, again, first)
+		}
+		if status, answer := make(``); status != 201 || !strings.Contains(answer, `"projectId":null`) {
+			t.Errorf("%d %s", status, answer)
+		}
+		if status, answer := make(`{"projectId":"nobody"}`); status != 404 {
+			t.Errorf("%d %s", status, answer)
+		}
+		if status, answer := make(`{"title":"` + strings.Repeat("x", 300) + `"}`); status != 400 {
+			t.Errorf("%d %s", status, answer)
+		}
+	})
+	t.Run("V1-062 V1-063 V1-064 V1-178 V1-180 without a project nothing that can change things runs; in one it is asked about", func(t *testing.T) {
+		_, made := make(`{}`)
+		none := field(t, made, "id")
+		c.send(none, "run: touch /tmp/aalis-v1-never", "k")
+		var seen []string
+		for _, f := range c.stream(none, "", "", rest(1)) {
+			switch f.name {
+			case "tool.result":
+				seen = append(seen, fmt.Sprint("result ", f.event.Data["status"], " ", f.event.Data["errorKind"]))
+			case "execution.updated":
+				seen = append(seen, fmt.Sprint("execution ", f.event.Data["status"], " ", f.event.Data["errorKind"]))
+			case "approval.requested":
+				t.Errorf("it asked: %v", f)
+			}
+		}
+		if got := strings.Join(seen, ", "); got != "execution accepted <nil>, execution failed forbidden, result failed forbidden" {
+			t.Error(got)
+		}
+		if _, err := os.Stat("/tmp/aalis-v1-never"); err == nil {
+			t.Error("it ran")
+		}
+		_, made = make(`{"projectId":"` + project + `"}`)
+		there := field(t, made, "id")
+		c.send(there, "run: touch here", "k")
+		a := c.asked(there)
+		c.post("/v1/approvals/"+fmt.Sprint(a["approvalId"]), c.token, `{"decision":"approve","revision":1,"idempotencyKey":"a"}`)
+		c.stream(there, "", "", rest(1))
+
+		all, inNone, inProject := capable(""), capable("?sessionId="+none), capable("?sessionId="+there)
+		if len(inProject) != len(all) || len(inNone) >= len(all) {
+			t.Errorf("%q, in none %q, in a project %q", all, inNone, inProject)
+		}
+		for _, id := range inNone {
+			if id == "exec" || strings.HasPrefix(id, "write") || id == "shell_exec" {
+				t.Errorf("V1-178: %s without a project", id)
+			}
+		}
+		if status, answer := c.ask("GET", "/v1/capabilities?sessionId=nobody", c.token, nil); status != 404 {
+			t.Errorf("V1-179: %d %s", status, answer)
+		}
+		// The window shows such a session, and its settings, too.
+		for method, params := range map[string]string{"session/subscribe": `{"sessionId":"` + none + `"}`, "session/config/get": `{"sessionId":"` + none + `"}`, "session/config/layers": `{"sessionId":"` + none + `"}`} {
+			if got := c.window(method, params); strings.Contains(got, `"error":{`) {
+				t.Errorf("%s: %s", method, got)
+			}
+		}
+	})
+	t.Run("V1-190 V1-208 an approval waits 300 seconds although nobody is at any surface", func(t *testing.T) {
+		c.window("presence/update", `{"active":false}`)
+		_, made := make(`{"projectId":"` + project + `"}`)
+		id := field(t, made, "id")
+		c.send(id, "run: touch alone", "k")
+		a := c.asked(id)
+		until, err := time.Parse(time.RFC3339, fmt.Sprint(a["expiresAt"]))
+		if left := time.Until(until); err != nil || left < 4*time.Minute || left > 5*time.Minute {
+			t.Errorf("%v left, %v", left, err)
+		}
+		if status, answer := c.post("/v1/approvals/"+fmt.Sprint(a["approvalId"]), c.token, `{"decision":"reject","revision":1,"idempotencyKey":"a"}`); status != 200 || !strings.Contains(answer, "rejected") {
+			t.Errorf("%d %s", status, answer)
+		}
+		c.stream(id, "", "", rest(1))
+	})
+}

@@ -25,6 +25,9 @@ const (
 	shownAutonomous   = 20
 )
 
+// originV1 is that of sessions which /v1 has made.
+const originV1 = "v1"
+
 // RequestAction asks the owner about a call. When nobody is there to ask, or too much is asked, it
 // is refused in the same transaction and no surface ever sees it: Receipt.Done.
 // Receipt.EventID is the approval's id.
@@ -53,6 +56,9 @@ func (c RequestAction) run(w *write) (Receipt, error) {
 	a := event.Action{
 		ActionKind: "tool_approval", CallID: c.CallID, Tool: c.Tool, Facts: c.Facts, Digest: call.Digest, Options: []string{"approve", "deny"},
 		Revision: 1, ExpiresAt: w.Now + ApprovalWait, Policy: event.Policy{Approvers: []string{event.OwnerID}, Absent: "deny"},
+	}
+	if s.Origin == originV1 { // its client is told by the stream, and may be away meanwhile (kernel 5.2)
+		a.Policy.Absent = "wait"
 	}
 	if a.Origin, err = w.origin(t); err != nil {
 		return Receipt{}, err

@@ -16,6 +16,7 @@ import (
 
 	"aalis/backend/core"
 	"aalis/backend/principal"
+	"aalis/backend/store"
 	"aalis/backend/text"
 )
 
@@ -34,6 +35,8 @@ type Options struct {
 	Language  func() text.Language
 	Version   string
 	Heartbeat time.Duration // 0 is the default
+	// Capabilities are what she can do, as the settings of a session have it; nil for anywhere.
+	Capabilities func(ctx context.Context, in *store.Session) ([]Capability, error)
 	// Health is whether the log can be read and written.
 	Health func(context.Context) error
 	Log    *slog.Logger
