@@ -39,8 +39,9 @@ func (w *write) taskCaps(rootSID int64) (TaskCaps, error) {
 }
 
 // mayDelegate refuses what goes beyond a cap of the tree; one that is reached is told with what can be
-// done. making is for a new sub-task, waking for one that does not work yet.
-func (w *write) mayDelegate(s store.Session, making, waking bool) error {
+// done. making is for a new sub-task, waking for one that does not work for her yet, which is itself among
+// those that work when the owner has woken it.
+func (w *write) mayDelegate(s store.Session, making, waking, itself bool) error {
 	caps, err := w.taskCaps(s.RootSID)
 	if err != nil {
 		return err
@@ -48,6 +49,9 @@ func (w *write) mayDelegate(s store.Session, making, waking bool) error {
 	use, err := w.TreeUse(s.RootSID)
 	if err != nil {
 		return err
+	}
+	if itself {
+		use.Running--
 	}
 	up, err := w.Ancestors(s)
 	switch {
@@ -109,7 +113,7 @@ func (c SpawnSubtask) run(w *write) (Receipt, error) {
 	if s.ArchivedAt != 0 {
 		return Receipt{}, fault.New(fault.Conflict, text.New("session.archived-parent"))
 	}
-	if err := w.mayDelegate(s, true, true); err != nil {
+	if err := w.mayDelegate(s, true, true, false); err != nil {
 		return Receipt{}, err
 	}
 	made, err := (CreateSession{
@@ -194,10 +198,24 @@ func (c TellSubtask) run(w *write) (Receipt, error) {
 	if err != nil {
 		return Receipt{}, err
 	}
-	if err := w.mayDelegate(s, false, h.RunningTurn == ""); err != nil {
+	hers, err := w.hers(h.RunningTurn)
+	if err != nil {
+		return Receipt{}, err
+	}
+	if err := w.mayDelegate(s, false, !hers, h.RunningTurn != ""); err != nil {
 		return Receipt{}, err
 	}
 	return w.say(s, child, t, c.Text)
+}
+
+// hers reports whether a turn is one that she has opened and that goes on: what is said to it joins it.
+// What is said to another, or to one that is being stopped, may have to open a turn of its own.
+func (w *write) hers(turn string) (bool, error) {
+	if turn == "" {
+		return false, nil
+	}
+	t, err := w.Turn(turn)
+	return t.Source == event.TopicSubtask && t.CancelSeq == 0, err
 }
 
 // LookAtSubtasks gives how sub-tasks of a session stand, all of them when none is named. What waits in

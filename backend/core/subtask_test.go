@@ -339,6 +339,21 @@ func TestSubtaskCaps(t *testing.T) {
 		r.do(core.StopTurn{Turn: c.TurnID})
 		r.do(core.TellSubtask{Turn: turn, Subtask: b.SessionID, Text: "now"})
 	})
+	capped(t, "what she says to one that the owner has woken, because it may have to open a turn of its own", with(func(c *core.TaskCaps) { c.Running = 1 }), func(t *testing.T, r *rig) {
+		turn := r.begin(r.session())
+		a := r.spawn(turn, "a")
+		r.reply(a.TurnID, "done")
+		b := r.spawn(turn, "b")
+		r.do(core.SendInput{Actor: owner, Session: a.SessionID, Input: say("and this?")})
+		if key := r.refused(core.TellSubtask{Turn: turn, Subtask: a.SessionID, Text: "more"}); key != "subtask.cap-running" {
+			t.Error(key)
+		}
+		r.do(core.TellSubtask{Turn: turn, Subtask: b.SessionID, Text: "to one that works for her"})
+		r.do(core.AbortTurn{Actor: owner, Session: b.SessionID})
+		if key := r.refused(core.TellSubtask{Turn: turn, Subtask: b.SessionID, Text: "to one that is being stopped"}); key != "subtask.cap-running" {
+			t.Error(key)
+		}
+	})
 	capped(t, "tokens, those of deleted ones too; the owner's own words go through", wide, func(t *testing.T, r *rig) {
 		s := r.session()
 		turn := r.begin(s)
