@@ -29,6 +29,10 @@ type places struct {
 // so.
 func (p places) of(key string) engine.Place {
 	place := engine.Place{Key: key}
+	if key == core.NoPlace {
+		place.None = true
+		return place
+	}
 	if key == "" || key == core.DefaultPlace {
 		place.Root = p.workspace
 		return place

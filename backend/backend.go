@@ -242,7 +242,12 @@ func (b *Backend) openDoor(ctx context.Context) error {
 		return err
 	}
 	authority := principal.NewAuthority(credentials{b.loop}, principal.KeyFile(filepath.Join(b.config.DataDir, "jwt.key")), b.owner)
+	mounts, err := b.mounts()
+	if err != nil {
+		return err
+	}
 	b.door, err = server.New(server.Options{
+		Mounts:  mounts,
 		DataDir: b.config.DataDir, Installation: installation, Version: b.config.Version, Epoch: b.loop.Epoch(), Listen: b.config.Listen,
 		Authority: authority, Sessions: wire{b.sessions}, Pages: b.config.Pages, Activate: b.config.Activate, Language: b.language, Log: b.log, Choices: b.Options, Files: b.files(),
 		Ready: func(r server.Running) {

@@ -25,6 +25,9 @@ const (
 	shownAutonomous   = 20
 )
 
+// originV1 is that of sessions which /v1 has made.
+const originV1 = "v1"
+
 // RequestAction asks the owner about a call. When nobody is there to ask, or too much is asked, it
 // is refused in the same transaction and no surface ever sees it: Receipt.Done.
 // Receipt.EventID is the approval's id.
@@ -53,6 +56,9 @@ func (c RequestAction) run(w *write) (Receipt, error) {
 	a := event.Action{
 		ActionKind: "tool_approval", CallID: c.CallID, Tool: c.Tool, Facts: c.Facts, Digest: call.Digest, Options: []string{"approve", "deny"},
 		Revision: 1, ExpiresAt: w.Now + ApprovalWait, Policy: event.Policy{Approvers: []string{event.OwnerID}, Absent: "deny"},
+	}
+	if s.Origin == originV1 { // its client is told by the stream, and may be away meanwhile (kernel 5.2)
+		a.Policy.Absent = "wait"
 	}
 	if a.Origin, err = w.origin(t); err != nil {
 		return Receipt{}, err
@@ -199,6 +205,11 @@ func contentHash(id, session, turn string, a event.Action) (string, error) {
 
 // settle appends a resolution and what follows from it for the call.
 func (w *write) settle(a store.Action, r event.Resolution, by event.Actor) error {
+	return w.settleAs(a, r, by, "")
+}
+
+// settleAs does so under an idempotency key.
+func (w *write) settleAs(a store.Action, r event.Resolution, by event.Actor, key string) error {
 	r.ActionID, r.At = a.ID, w.Now
 	called, found, err := w.Event(a.ToolEvent)
 	if err != nil {
@@ -215,7 +226,7 @@ func (w *write) settle(a store.Action, r event.Resolution, by event.Actor) error
 	s := r.Settlement
 	r.Card.Approval, r.Card.Settlement = a.ID, &s
 	if _, err := w.append(a.SID, event.Draft{
-		Turn: a.Turn, Parent: a.ID, Actor: by, Payload: r, RejectIfParentHas: []event.Kind{event.ActionResolved},
+		Turn: a.Turn, Parent: a.ID, Actor: by, Payload: r, IdemKey: key, RejectIfParentHas: []event.Kind{event.ActionResolved},
 	}); err != nil {
 		return err
 	}
@@ -233,9 +244,15 @@ type AnswerAction struct {
 	Actor    event.Actor
 	ActionID string
 	Approve  bool
+	// Hash, or Revision where it is set, is what shows that the answer belongs to what was shown. An answer
+	// by revision counts until ExpiresAt and not a moment longer, whether the clock has settled it yet or
+	// not (Spec V1-195).
 	Hash     string
-	Note     string
-	By       event.Answerer
+	Revision int64
+	// Key makes a repeated answer the first one again, "" for none.
+	Key  string
+	Note string
+	By   event.Answerer
 	// May is false when the caller's credential has no right to approve.
 	May bool
 }
@@ -245,7 +262,12 @@ func (c AnswerAction) run(w *write) (Receipt, error) {
 	if err != nil {
 		return Receipt{}, err
 	}
-	if err := c.decide(a, found); err != nil {
+	if found && c.Key != "" {
+		if _, before, err := w.EventByKey(a.SID, c.Key); err != nil || before {
+			return Receipt{EventID: a.ID, TurnID: a.Turn, Repeated: before}, err
+		}
+	}
+	if err := c.decide(a, found, w.Now); err != nil {
 		return Receipt{}, err
 	}
 	by := c.By
@@ -253,10 +275,10 @@ func (c AnswerAction) run(w *write) (Receipt, error) {
 	if c.Approve {
 		r.State = event.StateApproved
 	}
-	return Receipt{EventID: a.ID, TurnID: a.Turn}, w.settle(a, r, c.Actor)
+	return Receipt{EventID: a.ID, TurnID: a.Turn}, w.settleAs(a, r, c.Actor, c.Key)
 }
 
-func (c AnswerAction) decide(a store.Action, found bool) error {
+func (c AnswerAction) decide(a store.Action, found bool, now int64) error {
 	switch {
 	case !found:
 		return fault.New(fault.NotFound, text.New("approval.not-found", "id", c.ActionID))
@@ -264,8 +286,10 @@ func (c AnswerAction) decide(a store.Action, found bool) error {
 		return fault.New(fault.ApprovalSettled, text.New("approval.settled"))
 	case !c.May || !slices.Contains(a.Policy.Approvers, c.Actor.Principal):
 		return fault.New(fault.Forbidden, text.New("approval.forbidden"))
-	case a.Hash != c.Hash:
+	case c.Revision == 0 && a.Hash != c.Hash, c.Revision != 0 && a.Revision != c.Revision:
 		return fault.New(fault.HashMismatch, text.New("approval.hash"))
+	case c.Revision != 0 && a.ExpiresAt != 0 && now >= a.ExpiresAt:
+		return fault.New(fault.Expired, text.New("approval.settled"))
 	}
 	return nil
 }

@@ -13,8 +13,12 @@ import (
 // TitleMax bounds names and titles, in characters (decisions B11).
 const TitleMax = 200
 
-// DefaultPlace is the key of the workspace every owner's session starts in.
-const DefaultPlace = "workspace:default"
+// DefaultPlace is the key of the workspace every owner's session starts in; NoPlace that of sessions which
+// belong to no project and change nothing.
+const (
+	DefaultPlace = "workspace:default"
+	NoPlace      = "none:"
+)
 
 // CreateSession files a session. Kind "" is owner without and task with a parent.
 type CreateSession struct {
@@ -31,12 +35,19 @@ type CreateSession struct {
 	Chat      *event.Window
 	SpawnedBy string
 	Harness   string
+	// Key makes a repeated creation of the same principal the first one again, "" for none.
+	Key string
 }
 
 func (c CreateSession) run(w *write) (Receipt, error) {
 	name, err := cleanTitle(c.Name, true)
 	if err != nil {
 		return Receipt{}, err
+	}
+	if c.Key != "" {
+		if id, found, err := w.Request(c.Actor.Principal, createOp, c.Key); err != nil || found {
+			return Receipt{SessionID: id, Repeated: found}, err
+		}
 	}
 	kind, origin := c.Kind, orElse(c.Origin, "sp")
 	place, err := w.place(c.Place)
@@ -63,8 +74,14 @@ func (c CreateSession) run(w *write) (Receipt, error) {
 		return Receipt{}, err
 	}
 	w.events = append(w.events, e)
-	return Receipt{SessionID: e.Session, EventID: e.ID}, nil
+	if c.Key != "" {
+		err = w.PutRequest(c.Actor.Principal, createOp, c.Key, e.Session, w.Now)
+	}
+	return Receipt{SessionID: e.Session, EventID: e.ID}, err
 }
+
+// createOp names creations among the requests that are remembered.
+const createOp = "session.create"
 
 func orElse(s, other string) string {
 	if s == "" {

@@ -104,6 +104,9 @@ type Settings interface {
 type Place struct {
 	Key  string
 	Root string // absolute
+	// None: the session belongs to no project, and nothing that can change things runs in it
+	// (Spec V1-062, -063).
+	None bool
 }
 
 // Entry is one thing said or done earlier, oldest first, dead turns left out.
@@ -250,6 +253,7 @@ type ToolResult struct {
 	ExitCode    *int
 	Truncated   bool
 	NotExecuted bool
+	Forbidden   bool // denied because it may not be done here, whoever asks
 	DurationMS  int64
 	// TaskID is set by Host.Work when the call was moved to the background: it is completed already.
 	TaskID string

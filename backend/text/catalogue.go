@@ -30,6 +30,7 @@ var catalogue = join(
 	tray,
 	shell,
 	manual,
+	protocolV1,
 	doctor,
 )
 

@@ -259,6 +259,8 @@ func (h *host) errorKind(r engine.ToolResult) string {
 	switch {
 	case r.Status == engine.ToolSucceeded:
 		return ""
+	case r.Status == engine.ToolDenied && r.Forbidden:
+		return "forbidden"
 	case r.Status == engine.ToolDenied:
 		h.mu.Lock()
 		defer h.mu.Unlock()

@@ -39,6 +39,14 @@ func current(ctx context.Context, t engine.Turn) (set, error) {
 			return set{}, fmt.Errorf("reading the settings: %w", err)
 		}
 	}
+	s, err := read(values)
+	s.model = cmp.Or(t.Model, s.model)
+	s.limit = cmp.Or(t.ToolLimit, s.limit, DefaultToolLimit)
+	return s, err
+}
+
+// read takes the engine's own settings out of all.
+func read(values map[string]json.RawMessage) (set, error) {
 	var s set
 	percent := float64(DefaultCompressAt)
 	var model, asking string
@@ -56,8 +64,7 @@ func current(ctx context.Context, t engine.Turn) (set, error) {
 	_, chosen := values[keyToolGroups]
 	s.all = !chosen || slices.Contains(s.groups, allGroups)
 	s.line = percent / 100
-	s.model = cmp.Or(t.Model, model)
-	s.limit = cmp.Or(t.ToolLimit, s.limit, DefaultToolLimit)
+	s.model = model
 	s.rules.Free = asking == askNever
 	s.persona, s.extra = strings.TrimSpace(s.persona), strings.TrimSpace(s.extra)
 	return s, nil
@@ -111,4 +118,10 @@ func (p prepared) request(said []engine.Entry, images bool) (req provider.Reques
 	s := showing{model: p.entry.ID, images: images}
 	files := s.all(said)
 	return provider.Request{Model: p.entry.Name, System: p.system, Messages: messages(said, files...), Tools: p.tools, Thinking: p.set.thinking}, s.sent
+}
+
+// GroupsOn says which groups of tools are on by the settings of a session.
+func GroupsOn(values map[string]json.RawMessage) (func(group string) bool, error) {
+	s, err := read(values)
+	return func(group string) bool { return s.all || slices.Contains(s.groups, group) }, err
 }

@@ -87,6 +87,9 @@ func (r *run) outcome(ctx context.Context, c *proposed, args json.RawMessage, ba
 	if !r.engine.offers(judged.now, c.name) {
 		return engine.ToolResult{Status: engine.ToolFailed, Text: "Not run: the owner has switched " + c.name + " off here. Say what you wanted to do.", NotExecuted: true}, nil
 	}
+	if r.turn.Place.None && r.engine.changes(c.name) {
+		return engine.ToolResult{Status: engine.ToolDenied, Text: "Not run: this conversation belongs to no project, and " + c.name + " can change things. Say what you wanted to do.", NotExecuted: true, Forbidden: true}, nil
+	}
 	prepared, err := r.engine.tools.Prepare(ctx, c.name, tool.Call{
 		SessionID: r.turn.SessionID, TurnID: r.turn.TurnID, CallID: c.id, Args: args,
 		Place: tool.Place{Key: r.turn.Place.Key, Root: r.turn.Place.Root},
@@ -123,6 +126,12 @@ func (r *run) outcome(ctx context.Context, c *proposed, args json.RawMessage, ba
 func (e *Engine) harmless(name string) bool {
 	def, known := e.tools.Get(name)
 	return known && def.Harmless
+}
+
+// changes reports whether a tool can change anything but what belongs to the conversation.
+func (e *Engine) changes(name string) bool {
+	def, known := e.tools.Get(name)
+	return known && def.Effect == tool.Write && !def.Harmless
 }
 
 // work lets the host run the call, which may move to the background.

@@ -93,6 +93,8 @@ func placeOf(root store.Session, lang text.Language) *Place {
 	switch {
 	case key == "":
 		return nil
+	case key == core.NoPlace:
+		return nil
 	case key == core.DefaultPlace:
 		return &Place{Key: key, Kind: PlaceWorkspace, Name: text.New("place.default").In(lang)}
 	case !strings.HasPrefix(key, windowPlace):
