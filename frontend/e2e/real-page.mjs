@@ -345,7 +345,7 @@ test("the window is where it was, and as large, at the next start", async () => 
 	});
 });
 
-test("a page that draws nothing is noticed, and the program starts again with the safe renderer", async () => {
+test("FAIL-H3 a page that draws nothing is noticed, and the program starts again with the safe renderer", async () => {
 	const page = await desk.webProcess(app);
 	process.kill(page, "SIGSTOP");
 	await goes("aalis://");
