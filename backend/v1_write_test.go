@@ -163,6 +163,31 @@ func TestV1Messages(t *testing.T) {
 	})
 }
 
+func TestV1OverARestart(t *testing.T) {
+	dir := t.TempDir()
+	var id, first, execution string
+	t.Run("before", func(t *testing.T) {
+		c := v1Start(t, dir)
+		id = c.empty()
+		_, first = c.send(id, "run: echo once", "k")
+		a := c.asked(id)
+		execution = fmt.Sprint(a["executionId"])
+		c.post("/v1/approvals/"+fmt.Sprint(a["approvalId"]), c.token, `{"decision":"approve","revision":1,"idempotencyKey":"a"}`)
+		c.stream(id, "", "", rest(1))
+	})
+	c := v1Start(t, dir)
+	t.Run("V1-157 a key is known still", func(t *testing.T) {
+		if status, again := c.send(id, "run: echo twice", "k"); status != 202 || again != first {
+			t.Errorf("%d %s, first %s", status, again, first)
+		}
+	})
+	t.Run("V1-185 so is a receipt", func(t *testing.T) {
+		if body := c.get("/v1/executions/"+execution, nil); !strings.Contains(body, `"status":"succeeded"`) {
+			t.Error(body)
+		}
+	})
+}
+
 func TestV1Approvals(t *testing.T) {
 	c := v1Start(t, t.TempDir())
 	decide := func(approval any, body string) (int, string) {
