@@ -117,7 +117,7 @@ func (p *program) root() *cobra.Command {
 	everywhere.BoolVar(&p.flags.json, "json", false, p.say("command.flag-json"))
 
 	root.AddCommand(p.serveCommand(), p.openCommand(), p.sendCommand(), p.approvalsCommand(),
-		p.tokenCommand(), p.projectCommand(), p.roomCommand(), p.doctorCommand(), p.schemaCommand(), p.versionCommand())
+		p.tokenCommand(), p.pairCommand(), p.projectCommand(), p.roomCommand(), p.doctorCommand(), p.schemaCommand(), p.versionCommand())
 	root.InitDefaultHelpCmd()
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "help" {

@@ -26,7 +26,7 @@ func TestUsage(t *testing.T) {
 		want string
 	}{
 		{"serv", "aalis: there is no command serv. Did you mean serve?\n"},
-		{"frobnicate", "aalis: there is no command frobnicate. There are: approvals, doctor, help, open, project, room, schema, send, serve, token, version.\n"},
+		{"frobnicate", "aalis: there is no command frobnicate. There are: approvals, doctor, help, open, pair, project, room, schema, send, serve, token, version.\n"},
 		{"token crate", "aalis: there is no command crate. Did you mean create?\n"},
 		{"serve --lisen x", "aalis: there is no flag --lisen. Did you mean --listen?\n"},
 		{"serve --ready-fd many", "aalis: --ready-fd: \"many\" does not fit; it takes write one line of JSON to this file descriptor when ready\n"},

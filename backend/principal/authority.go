@@ -28,23 +28,36 @@ type Authority struct {
 	store Store
 	key   KeySource
 	owner *OwnerToken
+	login Login
 
-	codes codes
+	codes    codes // for browsers
+	pairings codes // for other clients of this machine
 
 	mu        sync.Mutex // guards followers
 	followers map[Hash]map[*follower]struct{}
 }
 
-// NewAuthority makes an authority over its three sources. owner may be nil where no server runs, as
-// in a command that manages tokens while the program is not started.
+// NewAuthority makes an authority over its three sources, with LocalLogin. owner may be nil where no
+// server runs, as in a command that manages tokens while the program is not started.
 func NewAuthority(store Store, key KeySource, owner *OwnerToken) *Authority {
-	return &Authority{store: store, key: key, owner: owner, followers: make(map[Hash]map[*follower]struct{})}
+	return NewAuthorityWith(LocalLogin{}, store, key, owner)
 }
 
-// Bearer tells who holds this secret: the owner's token, a JWT, or an opaque secret of the
-// credentials table. The browser's cookie value is not accepted here: what a cookie may do is tied
-// to where it comes from, and a bearer has no such tie.
+// NewAuthorityWith is NewAuthority with another login.
+func NewAuthorityWith(login Login, store Store, key KeySource, owner *OwnerToken) *Authority {
+	return &Authority{login: login, store: store, key: key, owner: owner, followers: make(map[Hash]map[*follower]struct{})}
+}
+
+// Bearer is BearerFrom of a client that names no device.
 func (a *Authority) Bearer(ctx context.Context, secret string) (Caller, error) {
+	return a.BearerFrom(ctx, secret, "")
+}
+
+// BearerFrom tells who holds this secret: the owner's token, a JWT, or an opaque secret of the
+// credentials table. device is where the client says it is; it counts for the token of a paired device
+// only, which is worth nothing from another one. The browser's cookie value is not accepted here: what
+// a cookie may do is tied to where it comes from, and a bearer has no such tie.
+func (a *Authority) BearerFrom(ctx context.Context, secret, device string) (Caller, error) {
 	if secret == "" || len(secret) > maxSecretLength {
 		return Caller{}, unauthenticated("door.credential-unknown")
 	}
@@ -54,12 +67,16 @@ func (a *Authority) Bearer(ctx context.Context, secret string) (Caller, error) {
 	if strings.Count(secret, ".") == 2 {
 		return a.jwtCaller(ctx, secret)
 	}
-	return a.stored(ctx, hashOf(secret), func(kind CredentialKind) bool {
-		switch kind {
-		case ViaTab, ViaAppKey, ViaEnvironment:
-			return true
+	return a.stored(ctx, hashOf(secret), func(row Credential) error {
+		switch {
+		case row.Kind == ViaTab || row.Kind == ViaAppKey || row.Kind == ViaEnvironment:
+			return nil
+		case row.Kind == ViaDevice && row.DeviceID == device && device != "":
+			return nil
+		case row.Kind == ViaDevice:
+			return unauthenticated("door.device-other")
 		}
-		return false // ViaDevice counts only together with its device
+		return unauthenticated("door.credential-unknown")
 	})
 }
 
@@ -69,7 +86,12 @@ func (a *Authority) Cookie(ctx context.Context, value string) (Caller, error) {
 	if value == "" || len(value) > maxSecretLength {
 		return Caller{}, unauthenticated("door.credential-unknown")
 	}
-	return a.stored(ctx, hashOf(value), func(kind CredentialKind) bool { return kind == ViaCookie })
+	return a.stored(ctx, hashOf(value), func(row Credential) error {
+		if row.Kind != ViaCookie {
+			return unauthenticated("door.credential-unknown")
+		}
+		return nil
+	})
 }
 
 func (a *Authority) ownerCaller() Caller {
@@ -84,13 +106,16 @@ func (a *Authority) ownerCaller() Caller {
 }
 
 // stored makes the caller of a row, and counts the use of a browser's sign-in.
-func (a *Authority) stored(ctx context.Context, hash Hash, accepts func(CredentialKind) bool) (Caller, error) {
+func (a *Authority) stored(ctx context.Context, hash Hash, check func(Credential) error) (Caller, error) {
 	row, found, err := a.store.Credential(ctx, hash)
 	if err != nil {
 		return Caller{}, fmt.Errorf("looking up a credential: %w", err)
 	}
-	if !found || !accepts(row.Kind) {
+	if !found {
 		return Caller{}, unauthenticated("door.credential-unknown")
+	}
+	if err := check(row); err != nil {
+		return Caller{}, err
 	}
 	if err := alive(row, time.Now()); err != nil {
 		return Caller{}, err
@@ -134,7 +159,7 @@ func (a *Authority) callerOf(ctx context.Context, row Credential) (Caller, error
 	if row.Kind == ViaCookie || row.Kind == ViaTab {
 		surface = SurfaceWeb
 	}
-	return Caller{
+	c := Caller{
 		Principal:      who,
 		Scopes:         scopes,
 		Identity:       Identity{Platform: surface, UserID: userOf(who)},
@@ -142,7 +167,14 @@ func (a *Authority) callerOf(ctx context.Context, row Credential) (Caller, error
 		CredentialID:   row.ID(),
 		Via:            row.Kind,
 		CredentialHash: row.TokenHash,
-	}, nil
+	}
+	if row.Kind == ViaDevice {
+		c.DeviceID = row.DeviceID
+	}
+	if row.ExpiresAt != 0 && !sliding(row.Kind) {
+		c.ExpiresAt = time.UnixMilli(row.ExpiresAt)
+	}
+	return c, nil
 }
 
 func userOf(who Principal) string {

@@ -1,5 +1,5 @@
 // Package principal owns the question who is calling: principals, scopes, the owner's token of this
-// start, one-time sign-in codes, browser sign-ins, and the signed tokens of other clients. Every
+// start, one-time codes, browser sign-ins, the tokens of paired devices, and the signed tokens of other clients. Every
 // protocol gets its Caller from here and from nowhere else.
 //
 // It never listens, knows no HTTP, and never lets a caller say who it is: identity, surface and
@@ -7,6 +7,7 @@
 // composition root and the command line manage tokens through Authority.
 //
 //	Authority.Bearer   owner's token | JWT | opaque secret  → Caller
+//	Authority.Pair     one-time code, device                → token of this device
 //	Authority.Cookie   ap_session                           → Caller
 //	Authority.Follow   tells a live connection that its credential ended
 package principal
@@ -14,6 +15,7 @@ package principal
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"aalis/backend/fault"
 	"aalis/backend/text"
@@ -142,6 +144,10 @@ type Caller struct {
 	Via CredentialKind
 	// CredentialHash is the key of the credential's record; zero for what has none.
 	CredentialHash Hash
+	// DeviceID is the bound device of ViaDevice, "" for every other kind.
+	DeviceID string
+	// ExpiresAt is the end of a credential that has a fixed one, else zero.
+	ExpiresAt time.Time
 }
 
 // Can reports whether the caller has the scope.

@@ -18,40 +18,44 @@ const (
 	touchEvery = time.Hour
 )
 
-// codes are the one-time sign-in codes of this process. They are kept as hashes, so that a dump of
+// codes are one-time codes of this process, all of one lifetime. They are kept as hashes, so that a dump of
 // the process's structures does not hold what a link in flight is worth.
 type codes struct {
 	mu      sync.Mutex // guards waiting
 	waiting []waitingCode
 }
 
+// waitingCode is a code and what it is worth. Only device tokens have scopes and a life to choose.
 type waitingCode struct {
-	hash Hash
-	ends time.Time
+	hash        Hash
+	ends        time.Time
+	principalID string
+	scopes      Scopes
+	lifetime    time.Duration
 }
 
-func (c *codes) add(hash Hash, now time.Time) {
+func (c *codes) add(code waitingCode, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.expire(now)
 	if len(c.waiting) == maxCodes {
 		c.waiting = c.waiting[1:]
 	}
-	c.waiting = append(c.waiting, waitingCode{hash, now.Add(CodeLifetime)})
+	c.waiting = append(c.waiting, code)
 }
 
 // take uses a code up: the first of several that ask at once gets true.
-func (c *codes) take(hash Hash, now time.Time) bool {
+func (c *codes) take(hash Hash, now time.Time) (waitingCode, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.expire(now)
 	for i, w := range c.waiting {
 		if w.hash == hash {
 			c.waiting = append(c.waiting[:i:i], c.waiting[i+1:]...)
-			return true
+			return w, true
 		}
 	}
-	return false
+	return waitingCode{}, false
 }
 
 // expire drops the codes whose time is over; they stand in the order of their ends.
@@ -61,12 +65,16 @@ func (c *codes) expire(now time.Time) {
 	}
 }
 
-// NewCode makes a code that signs one browser tab in as the owner, once, within CodeLifetime. It may
-// stand in the fragment of a URL: by the time a history keeps it, it is worth nothing.
-func (a *Authority) NewCode() string {
-	code := newSecret()
-	a.codes.add(hashOf(code), time.Now())
-	return code
+// NewCode makes a code that signs one browser tab in as whom the login says, once, within CodeLifetime.
+// It may stand in the fragment of a URL: by the time a history keeps it, it is worth nothing.
+func (a *Authority) NewCode(ctx context.Context) (string, error) {
+	who, err := a.login.Login(ctx)
+	if err != nil {
+		return "", fmt.Errorf("asking the login whose a sign-in code is: %w", err)
+	}
+	code, now := newSecret(), time.Now()
+	a.codes.add(waitingCode{hash: hashOf(code), ends: now.Add(CodeLifetime), principalID: who}, now)
+	return code, nil
 }
 
 // SignInCookie exchanges a code for the value of ap_session. Only its hash is kept.
@@ -82,13 +90,17 @@ func (a *Authority) SignInTab(ctx context.Context, code string) (string, error) 
 
 func (a *Authority) signIn(ctx context.Context, code string, kind CredentialKind) (string, error) {
 	now := time.Now()
-	if len(code) > maxSecretLength || !a.codes.take(hashOf(code), now) {
+	if len(code) > maxSecretLength {
+		return "", unauthenticated("door.code-unknown")
+	}
+	taken, ok := a.codes.take(hashOf(code), now)
+	if !ok {
 		return "", unauthenticated("door.code-unknown")
 	}
 	secret := newSecret()
 	err := a.store.PutCredential(ctx, Credential{
 		TokenHash:   hashOf(secret),
-		PrincipalID: OwnerID,
+		PrincipalID: taken.principalID,
 		Kind:        kind,
 		Roles:       AllScopes().words(),
 		CreatedAt:   now.UnixMilli(),

@@ -33,7 +33,8 @@ type claims struct {
 // Token describes a token of another client. The secret itself is given out once and kept nowhere.
 type Token struct {
 	ID        string // for `aalis token revoke`
-	Name      string
+	Name      string // of a device token: its device
+	DeviceID  string // the bound device, "" for signed tokens
 	Scopes    Scopes
 	CreatedAt time.Time
 	ExpiresAt time.Time
@@ -116,6 +117,9 @@ func tokenOf(row Credential) Token {
 		CreatedAt: time.UnixMilli(row.CreatedAt),
 		ExpiresAt: time.UnixMilli(row.ExpiresAt),
 	}
+	if row.Kind == ViaDevice {
+		t.DeviceID = row.DeviceID
+	}
 	for _, role := range row.Roles {
 		t.Scopes = append(t.Scopes, Scope(role))
 	}
@@ -125,11 +129,22 @@ func tokenOf(row Credential) Token {
 	return t
 }
 
-// Tokens lists every token that was made, oldest first, revoked and expired ones included.
+// Tokens lists the signed tokens that were made, revoked and expired ones included, and the device tokens
+// whose time is not over (a device gets a new one every hour), each oldest first.
 func (a *Authority) Tokens(ctx context.Context) ([]Token, error) {
 	rows, err := a.store.ListCredentials(ctx, ViaJWT)
 	if err != nil {
 		return nil, fmt.Errorf("listing tokens: %w", err)
+	}
+	devices, err := a.store.ListCredentials(ctx, ViaDevice)
+	if err != nil {
+		return nil, fmt.Errorf("listing device tokens: %w", err)
+	}
+	now := time.Now().UnixMilli()
+	for _, row := range devices {
+		if now < row.ExpiresAt {
+			rows = append(rows, row)
+		}
 	}
 	tokens := make([]Token, len(rows))
 	for i, row := range rows {
@@ -138,16 +153,23 @@ func (a *Authority) Tokens(ctx context.Context) ([]Token, error) {
 	return tokens, nil
 }
 
-// RevokeToken ends the token with this id at once, for live connections too. Revoking it again does
-// no harm; an unknown id is a fault of code not-found.
+// RevokeToken ends the token with this id at once, for live connections too, and with the token of a
+// device every other one of that device, renewals included. Revoking it again does no harm; an unknown
+// id is a fault of code not-found.
 func (a *Authority) RevokeToken(ctx context.Context, id string) error {
-	rows, err := a.store.ListCredentials(ctx, ViaJWT)
-	if err != nil {
-		return fmt.Errorf("listing tokens: %w", err)
-	}
-	for _, row := range rows {
-		if row.ID() == id {
-			return a.revoke(ctx, row.TokenHash)
+	for _, kind := range []CredentialKind{ViaJWT, ViaDevice} {
+		rows, err := a.store.ListCredentials(ctx, kind)
+		if err != nil {
+			return fmt.Errorf("listing tokens: %w", err)
+		}
+		for _, row := range rows {
+			switch {
+			case row.ID() != id:
+			case kind == ViaDevice:
+				return a.revokeDevice(ctx, row.DeviceID)
+			default:
+				return a.revoke(ctx, row.TokenHash)
+			}
 		}
 	}
 	return fault.New(fault.NotFound, text.New("door.token-unknown", "id", id))

@@ -52,6 +52,7 @@ type door struct {
 	mux     *http.ServeMux
 	pages   http.Handler
 	buckets *buckets
+	pairing *buckets
 	sockets *sockets
 	large   chan struct{}
 	log     *slog.Logger
@@ -60,7 +61,7 @@ type door struct {
 func newDoor(o Options, s *sockets) *door {
 	d := &door{
 		o: o, own: ownName(o.Installation), auth: o.Authority, mux: http.NewServeMux(), pages: newPages(o.Pages),
-		buckets: newBuckets(o.Limits), sockets: s, large: make(chan struct{}, o.Limits.LargeReads), log: o.Log,
+		buckets: newBuckets(o.Limits), pairing: newBuckets(Limits{Rate: pairRate, Burst: pairBurst}), sockets: s, large: make(chan struct{}, o.Limits.LargeReads), log: o.Log,
 	}
 	d.routes()
 	return d
@@ -78,6 +79,9 @@ func (d *door) routes() {
 		filePath:                       {http.MethodGet: {signedIn, d.downloadFile}},
 		mediaPath:                      {http.MethodGet: {signedIn, d.showMedia}},
 		"/internal/signin-code":        {http.MethodPost: {ownerToken, d.makeCode}},
+		"/pair":                        {http.MethodPost: {anyone, d.pair}},
+		"/pair/renew":                  {http.MethodPost: {signedIn, d.renew}},
+		"/internal/pair-code":          {http.MethodPost: {ownerToken, d.makePairCode}},
 		"/internal/activate":           {http.MethodPost: {ownerToken, d.activate}},
 		"/internal/tokens":             {http.MethodGet: {ownerToken, d.listTokens}, http.MethodPost: {ownerToken, d.createToken}},
 		"/internal/tokens/{id}/revoke": {http.MethodPost: {ownerToken, d.revokeToken}},
@@ -195,8 +199,10 @@ func (d *door) serveOwn(w http.ResponseWriter, r *http.Request, asks endpoint) e
 }
 
 // pace takes from a credential's bucket, or refuses with the time to wait.
-func (d *door) pace(id string) error {
-	wait := d.buckets.take(id, time.Now())
+func (d *door) pace(id string) error { return paceOf(d.buckets, id) }
+
+func paceOf(b *buckets, id string) error {
+	wait := b.take(id, time.Now())
 	if wait == 0 {
 		return nil
 	}
@@ -283,7 +289,11 @@ func (d *door) identify(r *http.Request) (principal.Caller, error) {
 	if secret, shown, err := bearer(r); err != nil {
 		return principal.Caller{}, err
 	} else if shown {
-		return d.auth.Bearer(r.Context(), secret)
+		device, once := one(r, deviceHeader)
+		if !once {
+			return principal.Caller{}, refuse(http.StatusUnauthorized, "unauthenticated", "door.device-other")
+		}
+		return d.auth.BearerFrom(r.Context(), secret, device)
 	}
 	cookies := r.CookiesNamed(cookieName)
 	absent := text.Key("door.credential-absent")

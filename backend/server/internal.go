@@ -11,7 +11,10 @@ import (
 // makeCode gives a code and the address to open with it, on the port that was asked. The code stands
 // in the fragment, which no browser sends, logs or passes on.
 func (d *door) makeCode(w http.ResponseWriter, r *http.Request, _ principal.Caller) error {
-	code := d.auth.NewCode()
+	code, err := d.auth.NewCode(r.Context())
+	if err != nil {
+		return err
+	}
 	host := d.own
 	if _, port, err := net.SplitHostPort(r.Host); err == nil {
 		host = net.JoinHostPort(d.own, port)
@@ -37,6 +40,7 @@ func (d *door) activate(w http.ResponseWriter, r *http.Request, _ principal.Call
 type tokenView struct {
 	ID        string     `json:"id"`
 	Name      string     `json:"name"`
+	DeviceID  string     `json:"deviceId,omitempty"`
 	Scopes    []string   `json:"scopes"`
 	CreatedAt time.Time  `json:"createdAt"`
 	ExpiresAt time.Time  `json:"expiresAt"`
@@ -45,7 +49,7 @@ type tokenView struct {
 }
 
 func viewOf(t principal.Token) tokenView {
-	v := tokenView{ID: t.ID, Name: t.Name, Scopes: []string{}, CreatedAt: t.CreatedAt.UTC(), ExpiresAt: t.ExpiresAt.UTC()}
+	v := tokenView{ID: t.ID, Name: t.Name, DeviceID: t.DeviceID, Scopes: []string{}, CreatedAt: t.CreatedAt.UTC(), ExpiresAt: t.ExpiresAt.UTC()}
 	for _, scope := range t.Scopes {
 		v.Scopes = append(v.Scopes, string(scope))
 	}
@@ -78,11 +82,7 @@ func (d *door) createToken(w http.ResponseWriter, r *http.Request, _ principal.C
 	if err := decode(r, &asked, `{"name":"editor","scopes":["read","chat"],"ttlSeconds":2592000}`); err != nil {
 		return err
 	}
-	lifetime := time.Duration(asked.TTLSeconds) * time.Second
-	if lifetime/time.Second != time.Duration(asked.TTLSeconds) {
-		lifetime = -1 // too long for a Duration: refused like every other impossible one
-	}
-	signed, token, err := d.auth.CreateToken(r.Context(), principal.TokenRequest{Name: asked.Name, Scopes: asked.Scopes, Lifetime: lifetime})
+	signed, token, err := d.auth.CreateToken(r.Context(), principal.TokenRequest{Name: asked.Name, Scopes: asked.Scopes, Lifetime: seconds(asked.TTLSeconds)})
 	if err != nil {
 		return err
 	}
@@ -90,6 +90,16 @@ func (d *door) createToken(w http.ResponseWriter, r *http.Request, _ principal.C
 	view.Token = signed
 	writeJSON(w, http.StatusOK, view)
 	return nil
+}
+
+// seconds is a lifetime as it was asked for; one too long for a Duration is -1, which is refused like every
+// other impossible one.
+func seconds(n int64) time.Duration {
+	d := time.Duration(n) * time.Second
+	if d/time.Second != time.Duration(n) {
+		return -1
+	}
+	return d
 }
 
 func (d *door) revokeToken(w http.ResponseWriter, r *http.Request, _ principal.Caller) error {

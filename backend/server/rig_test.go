@@ -112,6 +112,16 @@ func start(t testing.TB, edit func(*server.Options)) *rig {
 	return r
 }
 
+// code is a one-time code for a browser.
+func (r *rig) code() string {
+	r.t.Helper()
+	code, err := r.auth.NewCode(context.Background())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return code
+}
+
 // alive counts the servers that run, for noneLeft.
 var alive atomic.Int32
 
@@ -231,7 +241,7 @@ func (r *rig) bearer() string { return "Authorization: Bearer " + r.owner }
 // cookie signs a tab in under our own name, as a browser does, and gives the Cookie header's value.
 func (r *rig) cookie() string {
 	r.t.Helper()
-	code := r.auth.NewCode()
+	code := r.code()
 	a := r.post("/signin", `{"code":"`+code+`"}`, "Host: "+r.own, "Origin: http://"+r.own, "Sec-Fetch-Site: same-origin")
 	if a.status != 200 {
 		r.t.Fatalf("signing in: %+v", a)

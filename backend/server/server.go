@@ -14,7 +14,7 @@
 //	    buckets.take              429
 //	    bound                     body → 413
 //	      Mount.Handler           /v1, /api, /managed
-//	      door.signIn …           /signin, /auth, /signout, /internal/…
+//	      door.signIn …           /signin, /auth, /signout, /pair, /internal/…
 //	      door.acceptSession      /session: upgrade, then one socket
 //	        socket.read           frames in → Connection.Receive
 //	        socket.write          outbox → corked writes

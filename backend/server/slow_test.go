@@ -216,7 +216,7 @@ func TestLog(t *testing.T) {
 		r := start(t, func(o *server.Options) { o.Sessions = b })
 		cookie := r.cookie()
 		signed, _ := r.token(principal.TokenRequest{Name: "x"})
-		code := r.auth.NewCode()
+		code := r.code()
 		r.get("/auth?token="+signed, r.bearer())
 		r.get("/auth", "Authorization: Bearer "+signed)
 		r.get("/auth", "Authorization: Bearer wrongsecretwrongsecret")

@@ -29,7 +29,7 @@ func TestTheft(t *testing.T) {
 	cookie := "Cookie: " + r.cookie()
 	page := "Origin: https://evil.example"
 	fetch := []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors", "Sec-Fetch-Dest: empty"}
-	code := r.auth.NewCode()
+	code := r.code()
 	before := r.store.Rows()
 
 	attempts := map[string]struct {
@@ -107,7 +107,7 @@ func TestTheft(t *testing.T) {
 			return r.get("/v1/me", "Host: "+r.own, "Origin: http://"+r.own, "Cookie: ap_session="+strings.Repeat("0", 64))
 		}, 401},
 		"session fixed by a planted, later signed-in value": {func() answer {
-			r.post("/signin", `{"code":"`+r.auth.NewCode()+`"}`, "Host: "+r.own, "Origin: http://"+r.own, "Cookie: ap_session="+strings.Repeat("0", 64))
+			r.post("/signin", `{"code":"`+r.code()+`"}`, "Host: "+r.own, "Origin: http://"+r.own, "Cookie: ap_session="+strings.Repeat("0", 64))
 			return r.get("/v1/me", "Host: "+r.own, "Origin: http://"+r.own, "Cookie: ap_session="+strings.Repeat("0", 64))
 		}, 401},
 		"smuggling a second request": {func() answer {
@@ -175,7 +175,7 @@ func TestInternal(t *testing.T) {
 	r := start(t, nil)
 	t.Run("SEC-08 only the owner's token manages tokens, whatever scopes another has", func(t *testing.T) {
 		signed, _ := r.token(principal.TokenRequest{Name: "x", Scopes: principal.AllScopes()})
-		tab, err := r.auth.SignInTab(t.Context(), r.auth.NewCode())
+		tab, err := r.auth.SignInTab(t.Context(), r.code())
 		if err != nil {
 			t.Fatal(err)
 		}

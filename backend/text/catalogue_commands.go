@@ -45,6 +45,9 @@ var commands = area{
 	"command.token-create":     {en: "Make a token; it is shown this once", zh: "生成令牌；仅显示这一次"},
 	"command.token-list":       {en: "List the tokens, without their secrets", zh: "列出令牌（不含密文）"},
 	"command.token-revoke":     {en: "End a token at once", zh: "立即撤销一个令牌"},
+	"command.pair":             {en: "Show a code that another program of this machine exchanges for a token of its own", zh: "显示配对码，供本机其他程序换取自己的令牌"},
+	"command.flag-may-approve": {en: "the token may also answer approvals", zh: "该令牌也可以处理批准"},
+	"command.flag-device-ttl":  {en: "how long a token is good before it is renewed, at most 24h", zh: "令牌续期前的有效期，至多 24h"},
 	"command.doctor":           {en: "Check that everything Aalis needs is in order", zh: "检查 Aalis 所需的一切是否正常"},
 	"command.schema":           {en: "Write the published contracts of exactly this build", zh: "输出本构建所公布的接口定义"},
 	"command.version":          {en: "Show the version, the commit and the protocol versions", zh: "显示版本、提交和协议版本"},
@@ -155,6 +158,7 @@ var commands = area{
 	"approval.cli-expired":  {en: "expired", zh: "已过期"},
 	"approval.cli-dropped":  {en: "cancelled", zh: "已取消"},
 
+	"pair.cli-how":      {en: "Good once, until {time}; the program sends it with its deviceId to {url}.", zh: "一次有效，{time} 前可用；由对方程序连同 deviceId 发送到 {url}。"},
 	"token.cli-none":    {en: "There are no tokens.", zh: "没有令牌。"},
 	"token.cli-revoked": {en: "revoked", zh: "已撤销"},
 	"token.cli-expired": {en: "expired", zh: "已过期"},

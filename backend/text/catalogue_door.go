@@ -12,6 +12,11 @@ var door = area{
 	"door.credential-revoked": {en: "This credential was revoked or signed out.", zh: "凭证已被撤销或已登出。"},
 	"door.cookie-uncounted":   {en: "The cookie counts only from a page of this address, opened with `aalis open`; other clients send `Authorization: Bearer`.", zh: "Cookie 仅在由 `aalis open` 打开的本地址页面中有效；其他客户端请用 `Authorization: Bearer`。"},
 	"door.cookie-write":       {en: "A change by cookie needs an Origin header that is exactly this address.", zh: "用 Cookie 修改内容时，Origin 必须与本地址完全一致。"},
+	"door.device-other":       {en: "This token belongs to a device; send the id it was paired with in the header X-Aalis-Device, once.", zh: "该令牌绑定了设备；请在 X-Aalis-Device 请求头中发送配对时的设备标识（仅一次）。"},
+	"door.device-id":          {en: "deviceId is 1 to {max} letters, digits, dots, colons, dashes or underscores that name this device for good.", zh: "deviceId 须为 1 到 {max} 个字母、数字、点、冒号、短横线或下划线，用来固定标识此设备。"},
+	"door.device-only":        {en: "Only the token of a paired device is renewed here; pair one with `aalis pair`.", zh: "此处只续期已配对设备的令牌；请用 `aalis pair` 配对。"},
+	"door.device-lifetime":    {en: "A device token lives at least one second and at most {max}; the device renews it.", zh: "设备令牌有效期至少一秒，至多 {max}；由设备续期。"},
+	"door.pair-unknown":       {en: "This pairing code has been used, has expired, or never existed; get a new one with `aalis pair`.", zh: "配对码已使用、已过期或不存在；请用 `aalis pair` 重新获取。"},
 	"door.code-unknown":       {en: "This sign-in code has been used, has expired, or never existed; get a new one with `aalis open`.", zh: "登录码已使用、已过期或不存在；请用 `aalis open` 重新获取。"},
 
 	"door.host":          {en: "This address is not served here; use the exact address that `aalis open --print` shows.", zh: "此地址不受理；请使用 `aalis open --print` 显示的地址。"},

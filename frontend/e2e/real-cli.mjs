@@ -126,6 +126,44 @@ test("SEC-08 tokens: made once, narrow, listed without their secret, ended at on
 	assert.match(bad.err, /read,chat,approve,admin/);
 });
 
+test("V1-020 V1-024 pair shows a code that one device exchanges for a token of its own, once", async () => {
+	const { code, out, err } = await server.run(["pair"]);
+	assert.equal(code, 0, err);
+	assert.match(out, /^[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}\n$/);
+	assert.match(err, /Good once, until \d\d:\d\d; .*\/pair\./);
+	const exchange = (body) =>
+		fetch(`${server.url}/pair`, {
+			method: "POST",
+			headers: { "Content-Type": "application/json" },
+			body: JSON.stringify(body),
+		});
+	assert.equal((await exchange({ code: out.trim() })).status, 400);
+	const typed = out.trim().replace("-", "").toLowerCase();
+	const made = await (await exchange({ code: typed, deviceId: "cli-test" })).json();
+	assert.deepEqual(made.scopes, ["read", "chat"]);
+	assert.equal((await exchange({ code: typed, deviceId: "cli-test" })).status, 401);
+	const me = (device) =>
+		fetch(`${server.url}/v1/me`, {
+			headers: { Authorization: `Bearer ${made.token}`, ...device },
+		});
+	const answer = await me({ "X-Aalis-Device": "cli-test" });
+	assert.deepEqual((await answer.json()).client, { kind: "desktop", deviceId: "cli-test" });
+	assert.equal((await me({ "X-Aalis-Device": "another" })).status, 401);
+	assert.equal((await me({})).status, 401);
+
+	const listed = await server.command("token", "list");
+	const line = listed.split("\n").find((one) => one.includes("cli-test"));
+	assert.match(line, /cli-test {2}read,chat {2}until/);
+	assert.equal(listed.includes(made.token), false);
+	await server.command("token", "revoke", line.split(" ")[0]);
+	assert.equal((await me({ "X-Aalis-Device": "cli-test" })).status, 401);
+	const long = await server.run(["pair", "--ttl", "25h"]);
+	assert.equal(long.code, 1);
+	assert.match(long.err, /at most 24h/);
+	const json = JSON.parse(await server.command("pair", "--approve", "--json"));
+	assert.deepEqual(Object.keys(json), ["code", "url", "expiresAt"]);
+});
+
 test("a second server on the folder says who holds it", async () => {
 	const { code, err } = await server.run(["serve"]);
 	assert.equal(code, 1);

@@ -50,10 +50,14 @@ func (s *Server) me(w http.ResponseWriter, r *http.Request) error {
 	if caller.Principal.Kind == principal.Owner && s.o.Name != nil {
 		name = orElse(name, s.o.Name())
 	}
-	s.answer(w, http.StatusOK, Me{
+	me := Me{
 		User: Named{caller.Principal.ID, name}, Tenant: Named{caller.Principal.TenantID, caller.Principal.TenantID},
-		Client: Client{Kind: kind}, Protocol: Protocol{Prefix, EventVersion},
-	})
+		Client: Client{Kind: kind, DeviceID: caller.DeviceID}, Protocol: Protocol{Prefix, EventVersion},
+	}
+	if !caller.ExpiresAt.IsZero() {
+		me.ExpiresAt = stamp(caller.ExpiresAt.UnixMilli())
+	}
+	s.answer(w, http.StatusOK, me)
 	return nil
 }
 
