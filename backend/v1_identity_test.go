@@ -15,7 +15,9 @@ import (
 // door sends one request with exactly these headers; Host: and Cookie: among them.
 func (c *v1Client) door(method, path, body string, headers ...string) (*http.Response, string) {
 	c.t.Helper()
-	r, err := http.NewRequestWithContext(c.t.Context(), method, c.url+path, strings.NewReader(body))
+	ctx, cancel := context.WithTimeout(c.t.Context(), 10*time.Second) // a stream that should be refused would not end
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, c.url+path, strings.NewReader(body))
 	if err != nil {
 		c.t.Fatal(err)
 	}

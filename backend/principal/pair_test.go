@@ -204,6 +204,38 @@ func TestPairing(t *testing.T) {
 			}
 		}
 	})
+	t.Run("a revocation between a renewal's look and its writing ends what it wrote", func(t *testing.T) {
+		store := &slowToPut{Memory: principaltest.NewMemory(), before: func() {}}
+		a := principal.NewAuthority(store, nil, nil)
+		secret, token := pair(t, a, "laptop")
+		caller, err := a.BearerFrom(ctx, secret, "laptop")
+		if err != nil {
+			t.Fatal(err)
+		}
+		store.before = func() {
+			if err := a.RevokeToken(ctx, token.ID); err != nil {
+				t.Error(err)
+			}
+		}
+		_, _, err = a.Renew(ctx, caller)
+		wantRefusal(t, err, "door.credential-revoked")
+		for _, row := range store.Rows() {
+			if row.RevokedAt == 0 {
+				t.Errorf("it counts on: %+v", row)
+			}
+		}
+	})
+}
+
+// slowToPut is a store in which something happens before a row is written.
+type slowToPut struct {
+	*principaltest.Memory
+	before func()
+}
+
+func (s *slowToPut) PutCredential(ctx context.Context, c principal.Credential) error {
+	s.before()
+	return s.Memory.PutCredential(ctx, c)
 }
 
 // business is a login elsewhere, which gives out a token of its own.

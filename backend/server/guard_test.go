@@ -14,7 +14,7 @@ import (
 
 // everywhere are paths of each kind: the interface, a file, the door's own, the transport, a mount
 // that streams, and nothing at all.
-var everywhere = []string{"/", "/signin", "/s/1", "/favicon.svg", "/auth", "/v1/health", "/session", "/stream/x", "/internal/tokens", "/nothing.txt", "/a/../b", "*"}
+var everywhere = []string{"/", "/signin", "/s/1", "/favicon.svg", "/auth", "/v1/health", "/session", "/stream/x", "/pair", "/pair/renew", "/internal/pair-code", "/internal/tokens", "/nothing.txt", "/a/../b", "*"}
 
 func streaming(o *server.Options) {
 	o.Mounts = map[string]server.Mount{"/stream/": {Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -267,7 +267,7 @@ test("serve tells readiness on a descriptor and as JSON, on the port it was give
 	});
 	await until("the descriptor", () => told.endsWith("\n"));
 	assert.equal(JSON.parse(told).url, `http://127.0.0.1:${port}`);
-	assert.match(fd.out, /is running at http/);
+	await until("the line", () => /is running at http/.test(fd.out));
 	const end = await fd.stop("SIGINT");
 	assert.deepEqual([end.code, end.ms < 2_000], [0, true]);
 	assert.equal(existsSync(join(other.dataDir, "run/server.json")), false);
