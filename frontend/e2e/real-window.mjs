@@ -37,7 +37,11 @@ async function open() {
 }
 
 async function ends(within = 3_000) {
-	const timer = setTimeout(() => app.program.child.kill("SIGKILL"), within);
+	// What does not end shows itself: a picture, and where its goroutines stand.
+	const timer = setTimeout(async () => {
+		await desk.picture("did-not-end").catch(() => undefined);
+		app.program.child.kill("SIGQUIT");
+	}, within);
 	const end = await app.program.ended;
 	clearTimeout(timer);
 	return end;
@@ -191,6 +195,10 @@ test("a second start raises the window and ends", async () => {
 });
 
 test("closing the window while nothing runs ends the program", async () => {
+	await until(
+		"both turns to have ended",
+		async () => (await app.count('[data-testid="turn"][data-outcome="replied"]')) === 2,
+	);
 	await app.close();
 	assert.equal((await ends()).code, 0, app.program.err);
 	assert.equal(existsSync(join(desk.dataDir, "run/server.json")), false);
