@@ -41,7 +41,10 @@ async function rope(url, random) {
 		open.add(end);
 		// The head of an answer is some 300 bytes: some lines end before a single event.
 		let left = 200 + Math.floor(random() * 1500);
-		near.on("data", (data) => far.write(data));
+		// The server answers to its own address only. A request of ours is one piece, its head in front.
+		near.on("data", (data) =>
+			far.write(data.toString("latin1").replace(/^host: .*$/im, `host: ${to.host}`), "latin1"),
+		);
 		far.on("data", (data) => {
 			if (line.whole || data.length < left) {
 				left -= data.length;

@@ -43,7 +43,7 @@ type Event struct {
 	// SessionID is that of the session whose stream this is.
 	SessionID string `json:"sessionId"`
 	RunID     string `json:"runId,omitempty"` // set inside a run
-	At        string `json:"at"` // RFC 3339, UTC, milliseconds
+	At        string `json:"at"`              // RFC 3339, UTC, milliseconds
 	Data      any    `json:"data"`
 }
 
