@@ -40,7 +40,7 @@ async function rope(url, random) {
 		};
 		open.add(end);
 		// The head of an answer is some 300 bytes: some lines end before a single event.
-		let left = 200 + Math.floor(random() * 1500);
+		let left = 200 + Math.floor(random() * 900);
 		// The server answers to its own address only. A request of ours is one piece, its head in front.
 		near.on("data", (data) =>
 			far.write(data.toString("latin1").replace(/^host: .*$/im, `host: ${to.host}`), "latin1"),
@@ -105,7 +105,10 @@ async function cut(server) {
 		while (line.cuts < CUTS && Date.now() < end) {
 			const own = new AbortController();
 			const since = (await direct.session(session.id)).lastSeq;
-			await direct.send(session.id, `hello ${asked}\nthink: of boats\nslow: 3`);
+			await direct.send(
+				session.id,
+				`hello ${asked}\nthink: of boats${asked % 4 ? "" : "\nslow: 3"}`,
+			);
 			asked++;
 			await until(direct.events(session.id, { since, signal: own.signal }), 1);
 		}
@@ -132,7 +135,7 @@ async function cut(server) {
 	const want = await until(direct.events(session.id), asked);
 	console.log(`      seed ${seed}: ${line.cuts} cuts, ${asked} runs, ${want.length} events`);
 	assert.deepEqual(got, want);
-	assert.ok(line.cuts >= CUTS / 20, `only ${line.cuts} cuts`);
+	assert.ok(line.cuts >= CUTS / 4, `only ${line.cuts} cuts`);
 }
 
 const suite = new Suite();
