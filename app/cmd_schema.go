@@ -21,12 +21,12 @@ func (p *program) schemaCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := os.MkdirAll(out, 0o755); err != nil {
-			return fmt.Errorf("making the folder: %w", err)
-		}
 		var written []string
 		for _, f := range files {
 			path := filepath.Join(out, f.name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				return fmt.Errorf("making the folder: %w", err)
+			}
 			if err := os.WriteFile(path, f.data, 0o644); err != nil {
 				return fmt.Errorf("writing a contract: %w", err)
 			}
@@ -62,5 +62,16 @@ func contracts() ([]contractFile, error) {
 		}
 		files = append(files, contractFile{name, data})
 	}
-	return files, nil
+	documents, err := fs.Glob(schema.V1, "v1/*.json")
+	if err != nil {
+		return nil, fmt.Errorf("listing the contracts of v1: %w", err)
+	}
+	for _, name := range documents {
+		data, err := schema.V1.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("reading a contract: %w", err)
+		}
+		files = append(files, contractFile{name, data})
+	}
+	return append(files, contractFile{"v1/protocol.gen.ts", frontend.V1Script()}), nil
 }

@@ -104,6 +104,11 @@ func TestSchema(t *testing.T) {
 	if data, err := os.ReadFile(filepath.Join(out, "session.gen.ts")); err != nil || !strings.Contains(string(data), "SESSION_PROTOCOL_VERSION") {
 		t.Error("no TypeScript", err)
 	}
+	for name, want := range map[string]string{"openapi.json": `"openapi": "3.1.0"`, "V1Event.json": `"oneOf"`, "protocol.gen.ts": "ENDPOINT_SPECS"} {
+		if data, err := os.ReadFile(filepath.Join(out, "v1", name)); err != nil || !strings.Contains(string(data), want) {
+			t.Error("v1: no", name, err)
+		}
+	}
 }
 
 func TestNearest(t *testing.T) {

@@ -8,9 +8,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"strings"
+	"time"
 
+	"aalis/backend/contract/schema"
 	"aalis/backend/engine/native"
 	"aalis/backend/principal"
 	"aalis/backend/server"
@@ -35,9 +38,18 @@ func (b *Backend) mounts() (map[string]server.Mount, error) {
 			})
 		},
 	})
+	document, err := schema.V1.ReadFile("v1/openapi.json")
+	if err != nil {
+		return nil, fmt.Errorf("reading the OpenAPI document: %w", err)
+	}
+	published := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(document))
+	})
 	return map[string]server.Mount{
-		v1.Prefix + "/":       {Handler: spoken, Refuse: spoken.Refuse},
-		v1.Prefix + "/health": {Handler: spoken, Refuse: spoken.Refuse, Public: true},
+		"GET /openapi/v1.json": {Handler: published, Refuse: spoken.Refuse, Public: true},
+		v1.Prefix + "/":        {Handler: spoken, Refuse: spoken.Refuse},
+		v1.Prefix + "/health":  {Handler: spoken, Refuse: spoken.Refuse, Public: true},
 	}, nil
 }
 

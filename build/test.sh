@@ -53,7 +53,7 @@ note() {
 	case $1 in
 	go-test) grep -c '^ok' "$2" | sed 's/$/ packages/' ;;
 	vitest) grep -E '^ *Tests ' "$2" | tail -1 | sed 's/^ *//; s/\x1b\[[0-9;]*m//g' ;;
-	cli | clients | tab | signin | settings | attachments | window | page | package | panel) grep -E '^[0-9]+ passed' "$2" | tail -1 ;;
+	cli | clients | v1-client | tab | signin | settings | attachments | window | page | package | panel) grep -E '^[0-9]+ passed' "$2" | tail -1 ;;
 	esac
 }
 
@@ -62,9 +62,9 @@ drift() {
 	go test -count=1 ./backend/contract/...
 	if git rev-parse --git-dir >/dev/null 2>&1; then
 		local before after
-		before=$(git status --porcelain -- backend/contract frontend/src/contract && git diff -- backend/contract frontend/src/contract | sha256sum)
+		before=$(git status --porcelain -- backend/contract frontend/src/contract frontend/src/clients && git diff -- backend/contract frontend/src/contract frontend/src/clients | sha256sum)
 		build/gen.sh
-		after=$(git status --porcelain -- backend/contract frontend/src/contract && git diff -- backend/contract frontend/src/contract | sha256sum)
+		after=$(git status --porcelain -- backend/contract frontend/src/contract frontend/src/clients && git diff -- backend/contract frontend/src/contract frontend/src/clients | sha256sum)
 		[ "$before" = "$after" ] || die "the generated contracts were not current; build/gen.sh has written them anew"
 	fi
 }
@@ -117,6 +117,7 @@ tab() { node frontend/e2e/real-tab.mjs; }
 signin() { node frontend/e2e/real-signin.mjs; }
 settings() { node frontend/e2e/real-settings.mjs; }
 clients() { node frontend/e2e/two-clients.mjs; }
+v1_client() { node frontend/e2e/v1-client.mjs; }
 attachments() { node frontend/e2e/real-attachments.mjs; }
 desktop() { go test -race -count=1 -timeout 10m -run TestDesktop -v ./app | grep -vE "Locale|fallback"; }
 window() { shim && node frontend/e2e/real-window.mjs; }
@@ -146,6 +147,7 @@ main() {
 	part build-server build_program server
 	part cli cli
 	part clients clients
+	part v1-client v1_client
 	if ! $quick; then
 		part build-desktop build_program desktop
 		part behaviour behaviour

@@ -3,6 +3,7 @@ package frontend
 import (
 	"embed"
 	"io/fs"
+	"slices"
 )
 
 //go:embed src/contract/*.gen.ts
@@ -17,3 +18,9 @@ func Contracts() fs.FS {
 	}
 	return sub
 }
+
+//go:embed src/clients/v1/protocol.gen.ts
+var v1Script []byte
+
+// V1Script is the generated TypeScript of /v1: its types and its table of endpoints.
+func V1Script() []byte { return slices.Clone(v1Script) }

@@ -1,7 +1,7 @@
 // Package contract publishes the protocols' shapes. It reflects the Go types that the protocols in
-// wire list, doc comments included, into JSON Schema 2020-12 (backend/contract/schema) and into
-// TypeScript with zod (frontend/src/contract), and its tests prove that the checked-in files are what
-// it would write now. It owns no shape, takes part in no request, and is never imported by the
+// wire list, doc comments included, into JSON Schema 2020-12 (backend/contract/schema), into TypeScript
+// with zod (frontend/src/contract) and, for /v1, into OpenAPI 3.1 and plain TypeScript for its client;
+// its tests prove that the checked-in files are what it would write now. It owns no shape, takes part in no request, and is never imported by the
 // running program: build/gen.sh calls it through gen, and a test compares.
 //
 // Package schema, below it, embeds the checked-in JSON Schema for the protocols to validate with. So
@@ -63,6 +63,9 @@ func Files(root string) (map[string][]byte, error) {
 			return nil, fmt.Errorf("writing the TypeScript of %s: %w", p.Name, err)
 		}
 		files["frontend/src/contract/"+p.Name+".gen.ts"] = script
+	}
+	if err := addV1(files, docs); err != nil {
+		return nil, err
 	}
 	return files, nil
 }

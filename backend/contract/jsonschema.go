@@ -46,6 +46,11 @@ func writeSchema(p wire.Protocol, defs definitions) ([]byte, error) {
 	for _, n := range p.Contract.Notifications {
 		d.Notifications[n.Name] = refTo(n.Params)
 	}
+	return indented(d)
+}
+
+// indented is a document as it is checked in.
+func indented(d any) ([]byte, error) {
 	raw, err := json.Marshal(d)
 	if err != nil {
 		return nil, err

@@ -56,6 +56,7 @@ type definitions map[string]*jsonschema.Schema
 // own; everything else stands where it is used.
 type reflector struct {
 	unions map[reflect.Type][]any
+	names  map[reflect.Type]string // the published name, where it is not that of the Go type
 	docs   comments
 	defs   definitions
 	named  map[string]reflect.Type // the type behind each name, to refuse a name borne by two
@@ -73,6 +74,11 @@ func reflectDefs(c wire.Contract, docs comments) (definitions, error) {
 	for _, n := range c.Notifications {
 		r.queue = append(r.queue, n.Params)
 	}
+	return r.run()
+}
+
+// run defines what is queued, and what that reaches.
+func (r *reflector) run() (definitions, error) {
 	for len(r.queue) > 0 && r.err == nil {
 		next := r.queue[0]
 		r.queue = r.queue[1:]
@@ -82,7 +88,7 @@ func reflectDefs(c wire.Contract, docs comments) (definitions, error) {
 }
 
 func (r *reflector) add(t reflect.Type) {
-	if _, done := r.defs[t.Name()]; done && r.named[t.Name()] == t {
+	if _, done := r.defs[r.nameOf(t)]; done && r.named[r.nameOf(t)] == t {
 		return
 	}
 	inner := &jsonschema.Reflector{
@@ -92,7 +98,7 @@ func (r *reflector) add(t reflect.Type) {
 		LookupComment:             r.docs.of,
 		Namer: func(t reflect.Type) string {
 			r.name(t)
-			return t.Name()
+			return r.nameOf(t)
 		},
 	}
 	for name, def := range inner.ReflectFromType(t).Definitions {
@@ -103,13 +109,21 @@ func (r *reflector) add(t reflect.Type) {
 
 // name notes which type bears a name; two types of one name would silently become one shape.
 func (r *reflector) name(t reflect.Type) {
-	if t.Name() == "" || t.PkgPath() == "" {
+	name := r.nameOf(t)
+	if name == "" || t.PkgPath() == "" {
 		return
 	}
-	if other, taken := r.named[t.Name()]; taken && other != t && r.err == nil {
-		r.err = fmt.Errorf("two types are called %s: %s and %s", t.Name(), other, t)
+	if other, taken := r.named[name]; taken && other != t && r.err == nil {
+		r.err = fmt.Errorf("two types are called %s: %s and %s", name, other, t)
 	}
-	r.named[t.Name()] = t
+	r.named[name] = t
+}
+
+func (r *reflector) nameOf(t reflect.Type) string {
+	if name, ok := r.names[t]; ok {
+		return name
+	}
+	return t.Name()
 }
 
 // special gives the schema of the types whose Go form does not say what they are on the wire: enums,
@@ -140,12 +154,13 @@ func (r *reflector) special(t reflect.Type) *jsonschema.Schema {
 
 func (r *reflector) define(t reflect.Type, build func() *jsonschema.Schema) *jsonschema.Schema {
 	r.name(t)
-	if _, done := r.defs[t.Name()]; !done {
+	name := r.nameOf(t)
+	if _, done := r.defs[name]; !done {
 		def := build()
 		normalise(def)
-		r.defs[t.Name()] = def
+		r.defs[name] = def
 	}
-	return &jsonschema.Schema{Ref: "#/$defs/" + t.Name()}
+	return &jsonschema.Schema{Ref: "#/$defs/" + name}
 }
 
 // union defines t as one of its variants: oneOf where a constant tells them apart, so that exactly one

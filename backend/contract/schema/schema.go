@@ -3,9 +3,14 @@
 // are published.
 package schema
 
-import _ "embed"
+import "embed"
 
 // Session is the session protocol's document.
 //
 //go:embed session.json
 var Session []byte
+
+// V1 holds the documents of /v1: v1/openapi.json, and v1/<name>.json for every shape.
+//
+//go:embed v1/*.json
+var V1 embed.FS

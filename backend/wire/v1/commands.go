@@ -17,55 +17,55 @@ import (
 
 // SendMessage is what POST /v1/sessions/{id}/messages takes.
 type SendMessage struct {
-	Text           string `json:"text"`
-	IdempotencyKey string `json:"idempotencyKey"`
+	Text           string `json:"text" jsonschema:"minLength=1,maxLength=200000"`
+	IdempotencyKey string `json:"idempotencyKey" jsonschema:"minLength=1,maxLength=128"`
 }
 
 // Sent answers it: the message is kept, and everything else comes by the stream.
 type Sent struct {
-	Status    string `json:"status"`
-	MessageID string `json:"messageId"`
-	Seq       int64  `json:"seq"`
-	RunID     string `json:"runId,omitempty"` // absent while it waits in the queue
+	Status    ExecutionStatus `json:"status" jsonschema:"enum=accepted"`
+	MessageID string          `json:"messageId"`
+	Seq       int64           `json:"seq"`
+	RunID     string          `json:"runId,omitempty"` // absent while it waits in the queue
 }
 
 // Cancelled answers POST /v1/sessions/{id}/cancel.
 type Cancelled struct {
-	State string `json:"state"`
+	State Phase  `json:"state"`
 	RunID string `json:"runId,omitempty"`
 }
 
 // Decide is what POST /v1/approvals/{approvalId} takes.
 type Decide struct {
-	Decision       string `json:"decision"` // approve, reject
-	Revision       *int64 `json:"revision"`
-	IdempotencyKey string `json:"idempotencyKey"`
-	Note           string `json:"note,omitempty"`
+	Decision       string `json:"decision" jsonschema:"enum=approve,enum=reject"`
+	Revision       *int64 `json:"revision" jsonschema:"minimum=1"`
+	IdempotencyKey string `json:"idempotencyKey" jsonschema:"minLength=1,maxLength=128"`
+	Note           string `json:"note,omitempty" jsonschema:"maxLength=2000"`
 }
 
 // Decided answers it.
 type Decided struct {
 	ApprovalID      string `json:"approvalId"`
-	Result          string `json:"result"` // approved, rejected, expired
+	Result          string `json:"result" jsonschema:"enum=approved,enum=rejected,enum=expired"`
 	ExecutionID     string `json:"executionId,omitempty"`
 	CurrentRevision int64  `json:"currentRevision,omitempty"`
 }
 
 // Receipt answers GET /v1/executions/{executionId}.
 type Receipt struct {
-	ExecutionID  string `json:"executionId"`
-	CallID       string `json:"callId"`
-	CapabilityID string `json:"capabilityId"`
-	SessionID    string `json:"sessionId"`
-	RunID        string `json:"runId,omitempty"`
-	Status       string `json:"status"`
-	ErrorKind    string `json:"errorKind,omitempty"`
-	ApprovalID   string `json:"approvalId,omitempty"`
-	ArgsDigest   string `json:"argsDigest"`
-	ResultDigest string `json:"resultDigest,omitempty"`
-	CreatedAt    string `json:"createdAt"`
-	StartedAt    string `json:"startedAt,omitempty"`
-	FinishedAt   string `json:"finishedAt,omitempty"`
+	ExecutionID  string          `json:"executionId"`
+	CallID       string          `json:"callId"`
+	CapabilityID string          `json:"capabilityId"`
+	SessionID    string          `json:"sessionId"`
+	RunID        string          `json:"runId,omitempty"`
+	Status       ExecutionStatus `json:"status"`
+	ErrorKind    ErrorKind       `json:"errorKind,omitempty"`
+	ApprovalID   string          `json:"approvalId,omitempty"`
+	ArgsDigest   string          `json:"argsDigest"`
+	ResultDigest string          `json:"resultDigest,omitempty"`
+	CreatedAt    string          `json:"createdAt"`
+	StartedAt    string          `json:"startedAt,omitempty"`
+	FinishedAt   string          `json:"finishedAt,omitempty"`
 }
 
 // Bounds of requests.
@@ -199,7 +199,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) error {
 			out.CurrentRevision = a.Revision
 			return nil
 		}
-		out.Result = decisionOf(a.State)
+		out.Result = string(decisionOf(a.State))
 		call, err := callOf(tx, a.ToolEvent)
 		out.ExecutionID = call.ExecutionID
 		return err
@@ -247,8 +247,8 @@ func (s *Server) history(tx *store.ReadTx, called event.Event, out *Receipt) err
 	for _, e := range children {
 		switch d := e.Payload.(type) {
 		case event.Execution:
-			out.Status, out.ErrorKind, out.FinishedAt = d.Status, "", ""
-			switch d.Status {
+			out.Status, out.ErrorKind, out.FinishedAt = ExecutionStatus(d.Status), "", ""
+			switch out.Status {
 			case StatusAccepted:
 				out.StartedAt = stamp(e.At)
 			case StatusFailed:

@@ -15,7 +15,7 @@ import (
 type CreateSession struct {
 	ProjectID      *string `json:"projectId,omitempty"`
 	Title          string  `json:"title,omitempty"`
-	IdempotencyKey string  `json:"idempotencyKey,omitempty"`
+	IdempotencyKey string  `json:"idempotencyKey,omitempty" jsonschema:"maxLength=128"`
 }
 
 // Created answers it.
@@ -28,9 +28,9 @@ type Capability struct {
 	ID               string          `json:"id"`
 	Title            string          `json:"title"`
 	Description      string          `json:"description"`
-	Effect           string          `json:"effect"` // read, write
+	Effect           string          `json:"effect" jsonschema:"enum=read,enum=write"`
 	RequiresApproval bool            `json:"requiresApproval"`
-	ParamsSchema     json.RawMessage `json:"paramsSchema,omitempty"`
+	ParamsSchema     json.RawMessage `json:"paramsSchema,omitempty" jsonschema:"type=object"`
 
 	// Anywhere: it changes nothing but what belongs to the conversation.
 	Anywhere bool `json:"-"`

@@ -123,7 +123,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.envelope(w, status, EnvelopeError{Code: code, Message: f.Message.In(lang), Retryable: status >= 500})
 }
 
-func statusOfFault(code fault.Code) (status int, word string) {
+func statusOfFault(code fault.Code) (status int, word ErrorCode) {
 	switch code {
 	case fault.NotFound:
 		return http.StatusNotFound, "not_found"
@@ -145,7 +145,7 @@ func (s *Server) Refuse(w http.ResponseWriter, _ *http.Request, status int, code
 	if !slices.Contains(known, code) {
 		code = "invalid_request"
 	}
-	s.envelope(w, status, EnvelopeError{Code: code, Message: message, Retryable: status == http.StatusTooManyRequests || status >= 500})
+	s.envelope(w, status, EnvelopeError{Code: ErrorCode(code), Message: message, Retryable: status == http.StatusTooManyRequests || status >= 500})
 }
 
 func (s *Server) envelope(w http.ResponseWriter, status int, e EnvelopeError) {

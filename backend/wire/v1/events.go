@@ -61,7 +61,7 @@ func (p *projector) begin(tx *store.ReadTx, after int64) error {
 }
 
 func (p *projector) fold(u event.Updated) (changed bool) {
-	before := [2]string{p.title, p.status()}
+	title, status := p.title, p.status()
 	if u.Title != nil {
 		p.title = *u.Title
 	}
@@ -71,16 +71,16 @@ func (p *projector) fold(u event.Updated) (changed bool) {
 	if u.Archived != nil {
 		p.archived = *u.Archived
 	}
-	return before != [2]string{p.title, p.status()}
+	return title != p.title || status != p.status()
 }
 
-func (p *projector) status() string { return statusOf(p.gate, p.archived) }
+func (p *projector) status() SessionStatus { return statusOf(p.gate, p.archived) }
 
 // statusOf is the word for a session's state; what closes more stands before what closes less.
-func statusOf(gate string, archived bool) string {
+func statusOf(gate string, archived bool) SessionStatus {
 	switch {
 	case gate == "closed" || gate == "locked":
-		return gate
+		return SessionStatus(gate)
 	case archived:
 		return "archived"
 	}
@@ -192,8 +192,8 @@ func (p *projector) work(tx *store.ReadTx, e event.Event) (any, EventType, error
 		return Result{CallID: d.CallID, ExecutionID: call.ExecutionID, Status: resultStatus(d), ErrorKind: resultKind(d)}, ToolResult, err
 	case event.Execution:
 		call, err := callOf(tx, e.Parent)
-		x := Execution{ExecutionID: d.ExecutionID, Status: d.Status, CallID: call.CallID}
-		if d.Status == StatusFailed {
+		x := Execution{ExecutionID: d.ExecutionID, Status: ExecutionStatus(d.Status), CallID: call.CallID}
+		if x.Status == StatusFailed {
 			x.ErrorKind = errorKind(d.ErrorKind)
 		}
 		return x, ExecutionUpdated, err
@@ -227,7 +227,7 @@ func callOf(tx *store.ReadTx, id string) (event.Call, error) {
 	return call, err
 }
 
-func endOf(t event.TurnEnd) string {
+func endOf(t event.TurnEnd) Phase {
 	if t.Outcome == event.Aborted && t.Cause != event.CauseInterrupted {
 		return RunCancelled
 	}
@@ -235,7 +235,7 @@ func endOf(t event.TurnEnd) string {
 }
 
 // finishOf is why a message ended. Spec V1-130.
-func finishOf(m event.Message) string {
+func finishOf(m event.Message) FinishReason {
 	switch {
 	case m.Finish == "length":
 		return "length"
@@ -249,7 +249,7 @@ func finishOf(m event.Message) string {
 	return "stop"
 }
 
-func resultStatus(r event.Result) string {
+func resultStatus(r event.Result) ExecutionStatus {
 	switch {
 	case r.TaskID != "": // it goes on in the background. Spec V1-134
 		return StatusAccepted
@@ -259,7 +259,7 @@ func resultStatus(r event.Result) string {
 	return StatusFailed
 }
 
-func resultKind(r event.Result) string {
+func resultKind(r event.Result) ErrorKind {
 	if resultStatus(r) != StatusFailed {
 		return ""
 	}
@@ -267,20 +267,20 @@ func resultKind(r event.Result) string {
 }
 
 // errorKind is a kind of failure in the words of this protocol. Spec V1-138.
-func errorKind(kind string) string {
+func errorKind(kind string) ErrorKind {
 	switch kind {
 	case "unknown", "forbidden", "rejected", "expired", "invalid", "cancelled", "unavailable":
-		return kind
+		return ErrorKind(kind)
 	case "timed_out", "lost", "interrupted":
 		return "unknown"
 	}
 	return "internal"
 }
 
-func decisionOf(state string) string {
+func decisionOf(state string) Decision {
 	switch state {
 	case event.StateApproved, event.StateExpired, event.StateCancelled:
-		return state
+		return Decision(state)
 	}
 	return "rejected"
 }
@@ -295,7 +295,7 @@ func failureOf(f event.Failure) Failure {
 	return Failure{Code: engineCode(f.Code), Message: message.In(language), Retryable: f.Retryable}
 }
 
-func engineCode(code string) string {
+func engineCode(code string) ErrorCode {
 	switch fault.Code(code) {
 	case fault.Forbidden:
 		return "forbidden"

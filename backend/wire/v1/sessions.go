@@ -19,9 +19,9 @@ import (
 
 // Health answers GET /v1/health.
 type Health struct {
-	Status        string `json:"status"`
-	Protocol      string `json:"protocol"`
-	EventVersion  int    `json:"eventVersion"`
+	Status        string `json:"status" jsonschema:"enum=ok,enum=degraded"`
+	Protocol      string `json:"protocol" jsonschema:"enum=/v1"`
+	EventVersion  int    `json:"eventVersion" jsonschema:"enum=1"`
 	ServerVersion string `json:"serverVersion"`
 	Time          string `json:"time"`
 }
@@ -42,9 +42,9 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request) error {
 // me is who asks, and in which form. Spec V1-046 to -049.
 func (s *Server) me(w http.ResponseWriter, r *http.Request) error {
 	caller, _ := s.o.Caller(r.Context())
-	kind := "desktop"
+	kind := ClientDesktop
 	if caller.Via == principal.ViaCookie {
-		kind = "browser"
+		kind = ClientBrowser
 	}
 	name := caller.Principal.DisplayName
 	if caller.Principal.Kind == principal.Owner && s.o.Name != nil {
@@ -194,7 +194,7 @@ func (s *Server) info(tx *store.ReadTx, a store.Active, projects []store.Project
 }
 
 // runState is that of the latest run: a session whose last run was cancelled is idle for whoever asks.
-func runState(tx *store.ReadTx, _ int64, h store.Head) (string, error) {
+func runState(tx *store.ReadTx, _ int64, h store.Head) (Phase, error) {
 	if h.RunningTurn == "" {
 		return RunIdle, nil
 	}

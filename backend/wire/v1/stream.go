@@ -99,7 +99,7 @@ func (o *sse) events(all []Event) error {
 
 // beat says that the stream lives. It has no id, so that it never moves a client's position (Spec V1-109).
 func (o *sse) beat(session string) error {
-	data, err := encode(Event{V: EventVersion, Seq: o.last, Type: Heartbeat, SessionID: session, At: stamp(time.Now().UnixMilli()), Data: struct{}{}})
+	data, err := encode(Event{V: EventVersion, Seq: o.last, Type: Heartbeat, SessionID: session, At: stamp(time.Now().UnixMilli()), Data: Empty{}})
 	if err != nil {
 		return fmt.Errorf("encoding a heartbeat: %w", err)
 	}

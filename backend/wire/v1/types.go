@@ -37,13 +37,13 @@ func EventTypes() []EventType {
 
 // Event is the envelope of every event of the stream.
 type Event struct {
-	V    int       `json:"v"`
+	V    int       `json:"v" jsonschema:"enum=1"`
 	Seq  int64     `json:"seq"` // from 1; a heartbeat's is the last one sent, 0 for none
 	Type EventType `json:"type"`
-	// SessionID is the session's; RunID is set inside a run.
+	// SessionID is that of the session whose stream this is.
 	SessionID string `json:"sessionId"`
-	RunID     string `json:"runId,omitempty"`
-	At        string `json:"at"` // RFC 3339, UTC, milliseconds
+	RunID     string `json:"runId,omitempty"` // set inside a run
+	At        string `json:"at"`              // RFC 3339, UTC, milliseconds
 	Data      any    `json:"data"`
 }
 
@@ -61,8 +61,8 @@ type (
 	}
 	// Completed ends a message of hers.
 	Completed struct {
-		MessageID    string `json:"messageId"`
-		FinishReason string `json:"finishReason"`
+		MessageID    string       `json:"messageId"`
+		FinishReason FinishReason `json:"finishReason"`
 	}
 	// Call is a capability that she asked for; never its arguments.
 	Call struct {
@@ -72,17 +72,17 @@ type (
 	}
 	// Result is the receipt of a call.
 	Result struct {
-		CallID      string `json:"callId"`
-		ExecutionID string `json:"executionId"`
-		Status      string `json:"status"`
-		ErrorKind   string `json:"errorKind,omitempty"`
+		CallID      string          `json:"callId"`
+		ExecutionID string          `json:"executionId"`
+		Status      ExecutionStatus `json:"status"`
+		ErrorKind   ErrorKind       `json:"errorKind,omitempty"`
 	}
 	// Execution is a change of an execution's state.
 	Execution struct {
-		ExecutionID string `json:"executionId"`
-		Status      string `json:"status"`
-		ErrorKind   string `json:"errorKind,omitempty"`
-		CallID      string `json:"callId,omitempty"`
+		ExecutionID string          `json:"executionId"`
+		Status      ExecutionStatus `json:"status"`
+		ErrorKind   ErrorKind       `json:"errorKind,omitempty"`
+		CallID      string          `json:"callId,omitempty"`
 	}
 	// Asked is an approval that waits for the session's initiator.
 	Asked struct {
@@ -97,17 +97,17 @@ type (
 	}
 	// Resolved is how an approval ended.
 	Resolved struct {
-		ApprovalID string `json:"approvalId"`
-		Decision   string `json:"decision"`
+		ApprovalID string   `json:"approvalId"`
+		Decision   Decision `json:"decision"`
 	}
 	// State is that of the session's run.
 	State struct {
-		State string `json:"state"`
+		State Phase `json:"state"`
 	}
 	// Updated is a session's title and status as they are from here on.
 	Updated struct {
-		Title  string `json:"title"`
-		Status string `json:"status"`
+		Title  string        `json:"title"`
+		Status SessionStatus `json:"status"`
 		// RewoundRunID is the run that a rewind has taken out of the history, or put back.
 		RewoundRunID string `json:"rewoundRunId,omitempty"`
 		// HistoryAfterSeq is set when everything up to that number was cleared.
@@ -115,39 +115,39 @@ type (
 	}
 	// Failure is what went wrong in a run.
 	Failure struct {
-		Code      string `json:"code"`
-		Message   string `json:"message"`
-		Retryable bool   `json:"retryable"`
+		Code      ErrorCode `json:"code"`
+		Message   string    `json:"message"`
+		Retryable bool      `json:"retryable"`
 	}
 )
 
 // The states of a run. Spec V1-143.
 const (
-	RunIdle       = "idle"
-	RunRunning    = "running"
-	RunCancelling = "cancelling"
-	RunCancelled  = "cancelled"
+	RunIdle       Phase = "idle"
+	RunRunning    Phase = "running"
+	RunCancelling Phase = "cancelling"
+	RunCancelled  Phase = "cancelled"
 )
 
 // The statuses of an execution. Spec V1-150.
 const (
-	StatusAccepted  = "accepted"
-	StatusPending   = "pending-confirmation"
-	StatusSucceeded = "succeeded"
-	StatusFailed    = "failed"
+	StatusAccepted  ExecutionStatus = "accepted"
+	StatusPending   ExecutionStatus = "pending-confirmation"
+	StatusSucceeded ExecutionStatus = "succeeded"
+	StatusFailed    ExecutionStatus = "failed"
 )
 
 // Session is one session.
 type Session struct {
-	ID        string  `json:"id"`
-	Title     string  `json:"title"`
-	Status    string  `json:"status"` // active, locked, closed, archived, deleted
-	ProjectID *string `json:"projectId"`
-	RunState  string  `json:"runState"`
-	LastSeq   int64   `json:"lastSeq"`
-	Initiator Person  `json:"initiator"`
-	CreatedAt string  `json:"createdAt"`
-	UpdatedAt string  `json:"updatedAt"`
+	ID        string        `json:"id"`
+	Title     string        `json:"title"`
+	Status    SessionStatus `json:"status"`
+	ProjectID *string       `json:"projectId" jsonschema:"nullable"`
+	RunState  Phase         `json:"runState"`
+	LastSeq   int64         `json:"lastSeq"`
+	Initiator Person        `json:"initiator"`
+	CreatedAt string        `json:"createdAt"`
+	UpdatedAt string        `json:"updatedAt"`
 }
 
 // Person names a person.
@@ -172,12 +172,12 @@ type SessionDetail struct {
 
 // Message is one message of a session.
 type Message struct {
-	MessageID    string `json:"messageId"`
-	Role         string `json:"role"` // user, assistant
-	Text         string `json:"text"`
-	FinishReason string `json:"finishReason,omitempty"`
-	Seq          int64  `json:"seq"`
-	At           string `json:"at"`
+	MessageID    string       `json:"messageId"`
+	Role         string       `json:"role" jsonschema:"enum=user,enum=assistant"`
+	Text         string       `json:"text"`
+	FinishReason FinishReason `json:"finishReason,omitempty"`
+	Seq          int64        `json:"seq"`
+	At           string       `json:"at"`
 }
 
 // Me answers GET /v1/me.
@@ -197,14 +197,14 @@ type Named struct {
 
 // Client is the form in which the caller came in.
 type Client struct {
-	Kind     string `json:"kind"` // browser, desktop
-	DeviceID string `json:"deviceId,omitempty"`
+	Kind     ClientKind `json:"kind"`
+	DeviceID string     `json:"deviceId,omitempty"`
 }
 
 // Protocol names this protocol.
 type Protocol struct {
-	Prefix       string `json:"prefix"`
-	EventVersion int    `json:"eventVersion"`
+	Prefix       string `json:"prefix" jsonschema:"enum=/v1"`
+	EventVersion int    `json:"eventVersion" jsonschema:"enum=1"`
 }
 
 // Project is a folder of the owner's that sessions work in.
@@ -227,11 +227,11 @@ type Envelope struct {
 
 // EnvelopeError says what is wrong.
 type EnvelopeError struct {
-	Code      string   `json:"code"`
-	Message   string   `json:"message"`
-	Retryable bool     `json:"retryable"`
-	RequestID string   `json:"requestId"`
-	Details   []Detail `json:"details,omitempty"`
+	Code      ErrorCode `json:"code"`
+	Message   string    `json:"message"`
+	Retryable bool      `json:"retryable"`
+	RequestID string    `json:"requestId"`
+	Details   []Detail  `json:"details,omitempty"`
 }
 
 // Detail names one mistake in a request.
