@@ -152,6 +152,7 @@ func TestDesktopStartsAndEnds(t *testing.T) {
 		r := newDesktop(t)
 		r.run("--hidden")
 		id := r.session("Busy", "slow: 300")
+		bustest.Until(t, "her to speak", func() bool { return r.speaks(id) }) // before that, what is said joins the turn
 		r.say(id, "and then hello")
 		began := time.Now()
 		if err := r.process.cmd.Process.Signal(syscall.SIGTERM); err != nil {

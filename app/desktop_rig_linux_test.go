@@ -321,3 +321,12 @@ func (r *desktopRig) history(id string, words ...string) bool {
 	got := fmt.Sprint(history)
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(got, w) })
 }
+
+// speaks reports whether a message of hers is being written in a session.
+func (r *desktopRig) speaks(id string) bool {
+	r.t.Helper()
+	var snapshot any
+	r.ask("session/subscribe", session.SessionParams{SessionID: id}, &snapshot)
+	r.ask("session/unsubscribe", session.SessionParams{SessionID: id}, &session.Empty{})
+	return strings.Contains(fmt.Sprint(snapshot), "kind:agent-message")
+}
