@@ -26,86 +26,95 @@ func BenchmarkDesktop(b *testing.B) {
 	if os.Getenv("BENCH_QUICK") != "" {
 		rounds, look = 3, 15*time.Second
 	}
-	b.Run("hidden", func(b *testing.B) {
-		bus := bustest.New(b)
-		r := newDesktop(b)
-		var toTray, toReady []float64
-		for round := range rounds + 1 { // the first makes a data folder, and reads from the disk
-			panel := bus.Panel(true)
-			began := time.Now()
-			r.process = r.begin(r.app, "--hidden")
-			every(b, "the icon", func() bool { return panel.Registrations() > 0 })
-			toTray = append(toTray, ms(time.Since(began)))
-			r.connect()
-			toReady = append(toReady, ms(time.Since(began)))
-			if round < rounds {
-				r.quit(b, panel)
-			}
+	b.Run("hidden", func(b *testing.B) { benchHidden(b, rounds, look) })
+	b.Run("window", func(b *testing.B) { benchWindow(b, rounds, look) })
+	b.Run("approval", func(b *testing.B) { benchApproval(b, 10*rounds) })
+}
+
+// benchHidden starts it hidden in the tray, where it stays.
+func benchHidden(b *testing.B, rounds int, look time.Duration) {
+	bus := bustest.New(b)
+	r := newDesktop(b)
+	var toTray, toReady []float64
+	for round := range rounds + 1 { // the first makes a data folder, and reads from the disk
+		panel := bus.Panel(true)
+		began := time.Now()
+		r.process = r.begin(r.app, "--hidden")
+		every(b, "the icon", func() bool { return panel.Registrations() > 0 })
+		toTray = append(toTray, ms(time.Since(began)))
+		r.connect()
+		toReady = append(toReady, ms(time.Since(began)))
+		if round < rounds {
+			r.quit(b, panel)
 		}
-		b.ReportMetric(middle(toTray[1:]), "start-to-tray-ms")
-		b.ReportMetric(middle(toReady[1:]), "start-to-ready-ms")
-		r.idle(b, look, "")
-	})
-	b.Run("window", func(b *testing.B) {
-		bus := bustest.New(b)
-		r := newDesktop(b)
-		var toPage []float64
-		var panel *bustest.Panel
-		for round := range rounds + 1 {
-			panel = bus.Panel(true)
-			_ = os.Remove(r.log()) // of the round before; none at first
-			r.run("--hidden", "--log-level", "debug")
-			every(b, "the menu", func() bool { return panel.Menu().Find("Show") != nil })
-			began := time.Now()
-			panel.ClickBlind(panel.Menu().Find("Show").ID)
-			every(b, "the page", func() bool { return r.logged("the page of the window is there") })
-			toPage = append(toPage, ms(time.Since(began)))
-			r.shown(true)
-			if round < rounds {
-				r.quit(b, panel)
-			}
-		}
-		b.ReportMetric(middle(toPage[1:]), "click-to-page-ms")
-		r.idle(b, look, "")
-		r.tool("wmctrl", "-c", "Aalis")
-		r.shown(false)
-		r.idle(b, look, "hidden-again-")
+	}
+	b.ReportMetric(middle(toTray[1:]), "start-to-tray-ms")
+	b.ReportMetric(middle(toReady[1:]), "start-to-ready-ms")
+	r.idle(b, look, "")
+}
+
+// benchWindow shows the window, and hides it again.
+func benchWindow(b *testing.B, rounds int, look time.Duration) {
+	bus := bustest.New(b)
+	r := newDesktop(b)
+	var toPage []float64
+	var panel *bustest.Panel
+	for round := range rounds + 1 {
+		panel = bus.Panel(true)
+		_ = os.Remove(r.log()) // of the round before; none at first
+		r.run("--hidden", "--log-level", "debug")
+		every(b, "the menu", func() bool { return panel.Menu().Find("Show") != nil })
 		began := time.Now()
 		panel.ClickBlind(panel.Menu().Find("Show").ID)
-		every(b, "the window", func() bool { return r.tool("xdotool", "search", "--onlyvisible", "--class", "aalis") != "" })
-		b.ReportMetric(ms(time.Since(began)), "click-to-window-ms") // a look takes some of them
-	})
-	b.Run("approval", func(b *testing.B) {
-		bus := bustest.New(b)
-		r := newDesktop(b)
-		panel, daemon := bus.Panel(true), bus.Daemon(0, "actions", "body")
-		r.run("--hidden")
-		every(b, "the icon", func() bool { return panel.Registrations() > 0 })
-		var toTray, toNote []float64
-		for round := range 10 * rounds {
-			name := fmt.Sprintf("Ask%d", round)
-			id := r.session(name, "run: true "+name)
-			var inTray, inNote time.Time
-			every(b, "the approval", func() bool {
-				if inTray.IsZero() && entryOfTray(panel, name) != nil {
-					inTray = time.Now()
-				}
-				if inNote.IsZero() && noted(daemon, name) != nil {
-					inNote = time.Now()
-				}
-				return !inTray.IsZero() && !inNote.IsZero()
-			})
-			a := r.waiting(id)
-			asked := time.UnixMilli(a.ExpiresAt).Add(-5 * time.Minute) // it counts whole milliseconds
-			toTray, toNote = append(toTray, ms(inTray.Sub(asked))), append(toNote, ms(inNote.Sub(asked)))
-			r.ask("approval/respond", session.ApprovalRespondParams{ApprovalID: a.ID, Decision: "deny", ContentHash: a.ContentHash}, &session.Empty{})
+		every(b, "the page", func() bool { return r.logged("the page of the window is there") })
+		toPage = append(toPage, ms(time.Since(began)))
+		r.shown(true)
+		if round < rounds {
+			r.quit(b, panel)
 		}
-		b.ReportMetric(0, "ns/op")
-		b.ReportMetric(middle(toTray), "asked-to-tray-ms")
-		b.ReportMetric(slices.Max(toTray), "asked-to-tray-max-ms")
-		b.ReportMetric(middle(toNote), "asked-to-notification-ms")
-		b.ReportMetric(slices.Max(toNote), "asked-to-notification-max-ms")
-	})
+	}
+	b.ReportMetric(middle(toPage[1:]), "click-to-page-ms")
+	r.idle(b, look, "")
+	r.tool("wmctrl", "-c", "Aalis")
+	r.shown(false)
+	r.idle(b, look, "hidden-again-")
+	began := time.Now()
+	panel.ClickBlind(panel.Menu().Find("Show").ID)
+	every(b, "the window", func() bool { return r.tool("xdotool", "search", "--onlyvisible", "--class", "aalis") != "" })
+	b.ReportMetric(ms(time.Since(began)), "click-to-window-ms") // a look takes some of them
+}
+
+// benchApproval has her ask again and again.
+func benchApproval(b *testing.B, rounds int) {
+	bus := bustest.New(b)
+	r := newDesktop(b)
+	panel, daemon := bus.Panel(true), bus.Daemon(0, "actions", "body")
+	r.run("--hidden")
+	every(b, "the icon", func() bool { return panel.Registrations() > 0 })
+	var toTray, toNote []float64
+	for round := range rounds {
+		name := fmt.Sprintf("Ask%d", round)
+		id := r.session(name, "run: true "+name)
+		var inTray, inNote time.Time
+		every(b, "the approval", func() bool {
+			if inTray.IsZero() && entryOfTray(panel, name) != nil {
+				inTray = time.Now()
+			}
+			if inNote.IsZero() && noted(daemon, name) != nil {
+				inNote = time.Now()
+			}
+			return !inTray.IsZero() && !inNote.IsZero()
+		})
+		a := r.waiting(id)
+		asked := time.UnixMilli(a.ExpiresAt).Add(-5 * time.Minute) // it counts whole milliseconds
+		toTray, toNote = append(toTray, ms(inTray.Sub(asked))), append(toNote, ms(inNote.Sub(asked)))
+		r.ask("approval/respond", session.ApprovalRespondParams{ApprovalID: a.ID, Decision: "deny", ContentHash: a.ContentHash}, &session.Empty{})
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(middle(toTray), "asked-to-tray-ms")
+	b.ReportMetric(slices.Max(toTray), "asked-to-tray-max-ms")
+	b.ReportMetric(middle(toNote), "asked-to-notification-ms")
+	b.ReportMetric(slices.Max(toNote), "asked-to-notification-max-ms")
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
