@@ -258,13 +258,17 @@ func TestTheDesk(t *testing.T) {
 		r.mu.Lock()
 		first := r.links[0]
 		r.mu.Unlock()
+		lost := time.Now()
 		first.end("gone")
-		r.until("an answer to be taken", func(desk.State) bool { return r.desk.Decide(t.Context(), s.Requests[0].ID, false) == nil })
 		r.until("another connection", func(desk.State) bool {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			return len(r.links) == 2
+			return len(r.links) == 2 && r.since.After(lost)
 		})
+		r.until("the same", func(s desk.State) bool {
+			return len(s.Requests) == 1 && s.Requests[0].Who == "Elsewhere" && s.Working == 1
+		})
+		r.until("an answer to be taken", func(desk.State) bool { return r.desk.Decide(t.Context(), s.Requests[0].ID, false) == nil })
 		r.until("rest", func(s desk.State) bool { return len(s.Requests) == 0 && s.Working == 0 })
 	})
 	t.Run("FAIL-B1 a sub-task's request shows the way to it", func(t *testing.T) {

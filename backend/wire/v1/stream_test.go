@@ -188,7 +188,7 @@ func TestConnections(t *testing.T) {
 			}
 		}
 	})
-	t.Run("V1-101 V1-104 nothing is lost at the seam while somebody writes at full speed", func(t *testing.T) {
+	t.Run("V1-090 V1-105 every number comes in order while somebody writes at full speed", func(t *testing.T) {
 		r := start(t, time.Hour)
 		id := r.session()
 		const writes = 400
